@@ -1,0 +1,304 @@
+//! Framing: bytes in any cut become frames that keep their raw bytes.
+//!
+//! The concatenated [`raw`](Frame::raw) spans of all frames are the input, byte for byte: comments, CRLF, lone CR, a BOM,
+//! blank lines, an unterminated last event and bytes that are not UTF-8 included. Where a frame ends never depends on
+//! how the input was cut.
+//!
+//! ```
+//! use stream_core::sse::Framer;
+//!
+//! let mut framer = Framer::new(1024);
+//! framer.push(b"event: ping\ndata: {}\n\nda");
+//! let frame = framer.next_frame()?.unwrap();
+//! assert_eq!(frame.event(), Some("ping"));
+//! assert_eq!(frame.data().as_deref(), Some(&b"{}"[..]));
+//! assert!(framer.next_frame()?.is_none());
+//! assert_eq!(framer.finish().unwrap().raw(), "da");
+//! # Ok::<(), stream_core::sse::FrameTooLarge>(())
+//! ```
+
+use std::fmt;
+
+use bytes::{Bytes, BytesMut};
+use memchr::memchr2;
+
+/// Cuts bytes at event borders.
+#[derive(Debug)]
+pub struct Framer {
+    buffer: BytesMut,
+    /// Where the line under way starts, and up to where it has been searched for its end.
+    line: usize,
+    searched: usize,
+    lines: Lines,
+    at_start: bool,
+    limit: usize,
+}
+
+impl Framer {
+    /// A framer that refuses frames longer than `limit` bytes.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self {
+            buffer: BytesMut::new(),
+            line: 0,
+            searched: 0,
+            lines: Lines::default(),
+            at_start: true,
+            limit,
+        }
+    }
+
+    /// Takes more bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// How many bytes wait for the rest of their frame.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// The next frame that is whole.
+    ///
+    /// # Errors
+    ///
+    /// When a frame is longer than the limit, whether its end has come or not.
+    pub fn next_frame(&mut self) -> Result<Option<Frame>, FrameTooLarge> {
+        while let Some(end) = self.line_end() {
+            let blank = self.take_line(end);
+            if blank {
+                if self.line > self.limit {
+                    return Err(FrameTooLarge { limit: self.limit, found: self.line });
+                }
+                return Ok(Some(self.cut(true)));
+            }
+        }
+        if self.buffer.len() > self.limit {
+            return Err(FrameTooLarge { limit: self.limit, found: self.buffer.len() });
+        }
+        Ok(None)
+    }
+
+    /// What is left when the bytes have ended: an event without its border, if there is any.
+    pub fn finish(&mut self) -> Option<Frame> {
+        if self.buffer.is_empty() {
+            return None;
+        }
+        if self.line < self.buffer.len() {
+            let end = LineEnd { text: self.buffer.len(), next: self.buffer.len() };
+            // A lone CR that waited for its LF is the border after all.
+            let end = match self.buffer.last() {
+                Some(b'\r') => LineEnd { text: end.text - 1, next: end.next },
+                _ => end,
+            };
+            if self.take_line(end) {
+                return Some(self.cut(true));
+            }
+        }
+        Some(self.cut(false))
+    }
+
+    /// The end of the line under way, if it is there. A CR at the end of the buffer is not one yet: the LF that may
+    /// follow belongs to it.
+    fn line_end(&mut self) -> Option<LineEnd> {
+        let Some(found) = memchr2(b'\n', b'\r', &self.buffer[self.searched..]) else {
+            self.searched = self.buffer.len();
+            return None;
+        };
+        let text = self.searched + found;
+        if self.buffer[text] == b'\n' {
+            return Some(LineEnd { text, next: text + 1 });
+        }
+        match self.buffer.get(text + 1) {
+            Some(b'\n') => Some(LineEnd { text, next: text + 2 }),
+            Some(_) => Some(LineEnd { text, next: text + 1 }),
+            None => {
+                self.searched = text;
+                None
+            }
+        }
+    }
+
+    /// Reads the line that ends there; true if it was blank.
+    fn take_line(&mut self, end: LineEnd) -> bool {
+        let mut start = self.line;
+        if self.at_start {
+            self.at_start = false;
+            if self.buffer[start..end.text].starts_with(BOM) {
+                start += BOM.len();
+            }
+        }
+        let blank = start == end.text;
+        if !blank {
+            self.lines.read(&self.buffer[..end.text], start);
+        }
+        self.line = end.next;
+        self.searched = end.next;
+        blank
+    }
+
+    fn cut(&mut self, terminated: bool) -> Frame {
+        let len = if terminated { self.line } else { self.buffer.len() };
+        let raw = self.buffer.split_to(len).freeze();
+        self.line = 0;
+        self.searched = 0;
+        std::mem::take(&mut self.lines).frame(raw, terminated)
+    }
+}
+
+/// A stretch of a stream between two event borders, with the bytes it came in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    raw: Bytes,
+    data: Option<Bytes>,
+    event: Option<Bytes>,
+    stray: bool,
+    terminated: bool,
+}
+
+impl Frame {
+    /// A frame that holds a whole, not streamed, body: raw bytes and data are the same.
+    #[must_use]
+    pub fn whole(body: Bytes) -> Self {
+        Self { data: Some(body.clone()), raw: body, event: None, stray: false, terminated: true }
+    }
+
+    /// The bytes as they came, border included.
+    #[must_use]
+    pub fn raw(&self) -> &Bytes {
+        &self.raw
+    }
+
+    /// The data of the event, its lines joined by LF. `None` when there is no `data` field, or only empty ones: the
+    /// standard dispatches no event then.
+    #[must_use]
+    pub fn data(&self) -> Option<Bytes> {
+        self.data.clone()
+    }
+
+    /// The data as a slice.
+    #[must_use]
+    pub fn data_bytes(&self) -> Option<&[u8]> {
+        self.data.as_deref()
+    }
+
+    /// The `event` field, if there is one and it is UTF-8.
+    #[must_use]
+    pub fn event(&self) -> Option<&str> {
+        self.event.as_deref().and_then(|event| std::str::from_utf8(event).ok())
+    }
+
+    /// Whether a line is neither a comment nor one of the standard's fields.
+    #[must_use]
+    pub fn is_stray(&self) -> bool {
+        self.stray
+    }
+
+    /// Whether the frame ended with its border, rather than with the bytes.
+    #[must_use]
+    pub fn is_terminated(&self) -> bool {
+        self.terminated
+    }
+
+    /// What a lenient client could read from a frame that is no event (rule 9): the value of `data:` lines that
+    /// have white space before them, or bare JSON.
+    #[must_use]
+    pub fn lenient_data(&self) -> Option<Bytes> {
+        if !self.stray || self.data.is_some() {
+            return None;
+        }
+        let mut joined = BytesMut::new();
+        for line in self.raw.split(|byte| matches!(byte, b'\n' | b'\r')) {
+            let line = line.strip_prefix(BOM).unwrap_or(line);
+            if let Some(value) = line.trim_ascii_start().strip_prefix(b"data:") {
+                if !joined.is_empty() {
+                    joined.extend_from_slice(b"\n");
+                }
+                joined.extend_from_slice(value.strip_prefix(b" ").unwrap_or(value));
+            }
+        }
+        if !joined.is_empty() {
+            return Some(joined.freeze());
+        }
+        let bare = self.raw.strip_prefix(BOM).unwrap_or(&self.raw).trim_ascii();
+        (bare.starts_with(b"{") && bare.ends_with(b"}")).then(|| self.raw.slice_ref(bare))
+    }
+}
+
+/// A frame was longer than the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameTooLarge {
+    /// The limit, in bytes.
+    pub limit: usize,
+    /// How many bytes had come when it was found out.
+    pub found: usize,
+}
+
+impl fmt::Display for FrameTooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected frames of at most {} bytes, found one of at least {}", self.limit, self.found)
+    }
+}
+
+impl std::error::Error for FrameTooLarge {}
+
+#[derive(Debug, Clone, Copy)]
+struct LineEnd {
+    /// Where the line's text ends.
+    text: usize,
+    /// Where the next line starts.
+    next: usize,
+}
+
+/// What the lines of the frame under way have said so far, as spans of it.
+#[derive(Debug, Default)]
+struct Lines {
+    data: Option<(usize, usize)>,
+    more: Vec<(usize, usize)>,
+    event: Option<(usize, usize)>,
+    stray: bool,
+}
+
+impl Lines {
+    fn read(&mut self, frame: &[u8], start: usize) {
+        let line = &frame[start..];
+        let name = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
+        let mut value = (start + name + 1).min(frame.len());
+        if frame.get(value) == Some(&b' ') {
+            value += 1;
+        }
+        let value = (value, frame.len());
+        match &line[..name] {
+            b"" | b"id" | b"retry" => {}
+            b"data" if self.data.is_none() => self.data = Some(value),
+            b"data" => self.more.push(value),
+            b"event" => self.event = Some(value),
+            _ => self.stray = true,
+        }
+    }
+
+    fn frame(self, raw: Bytes, terminated: bool) -> Frame {
+        let span = |(start, end): (usize, usize)| raw.slice(start..end);
+        let data = match self.data.map(span) {
+            Some(first) if !self.more.is_empty() => {
+                let mut joined = BytesMut::from(&first[..]);
+                for &(start, end) in &self.more {
+                    joined.extend_from_slice(b"\n");
+                    joined.extend_from_slice(&raw[start..end]);
+                }
+                Some(joined.freeze())
+            }
+            single => single,
+        };
+        Frame {
+            data: data.filter(|data| !data.is_empty()),
+            event: self.event.map(span).filter(|event| !event.is_empty()),
+            stray: self.stray,
+            terminated,
+            raw,
+        }
+    }
+}
+
+const BOM: &[u8] = b"\xef\xbb\xbf";

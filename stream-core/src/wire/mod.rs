@@ -1,0 +1,227 @@
+//! Wire formats: one place each for reading and writing.
+//!
+//! A format is two halves. [`WireFormat`] reads: it says whether a frame is its own and turns frames into
+//! [`Delta`]s; it keeps no state, so any frame can be read at any time. [`Writer`] writes: it owns the validity of
+//! what the client gets, and knows what has really left (rule 17).
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::block::BlockKey;
+use crate::delta::{Delta, FinishKind, Text};
+use crate::sse::Frame;
+
+/// How one API writes its streams and whole responses.
+///
+/// # Contract
+///
+/// - [`decode`](Self::decode) reports deltas in wire order, and reports *everything* a client could read as output:
+///   what it does not know is [`Opaque`](crate::delta::DeltaKind::Opaque), never nothing.
+/// - An empty text, reasoning or argument fragment is not reported, except where it opens a numbered block.
+/// - Malformed JSON, and a known key that stands twice in one object, is a [`DecodeError`].
+pub trait WireFormat: fmt::Debug + Send + Sync {
+    /// The name by which hosts and logs know it: `openai-chat`, `openai-responses`, `anthropic-messages`, `gemini`.
+    fn name(&self) -> &'static str;
+
+    /// Whether this frame can only be of this format. A frame that several formats know (a bare error, `[DONE]`,
+    /// a ping) answers false.
+    fn sniff(&self, frame: &Frame) -> bool;
+
+    /// Reads a frame that has data. Comments and frames without data never come here.
+    ///
+    /// # Errors
+    ///
+    /// When the data is not what the format allows.
+    fn decode(&self, frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError>;
+
+    /// Whether this body can only be a whole response of this format.
+    fn sniff_whole(&self, body: &[u8]) -> bool;
+
+    /// Reads a whole, not streamed, response into the same deltas as a stream, explicit ends and a
+    /// [`Terminal`](crate::delta::DeltaKind::Terminal) included.
+    ///
+    /// # Errors
+    ///
+    /// When the body is not what the format allows.
+    fn decode_whole(&self, body: &[u8], into: &mut Decoded) -> Result<(), DecodeError>;
+
+    /// The format's word for `Stop` or `ToolCalls`, where it has a different one for each; what the fold corrects
+    /// finish reasons with when all calls were dropped or the first one was added (rule 18).
+    fn finish_word(&self, kind: FinishKind) -> Option<&'static str>;
+
+    /// What its streams are like.
+    fn traits(&self) -> Traits;
+
+    /// A writer for one response.
+    fn writer(&self, options: &WriterOptions) -> Box<dyn Writer>;
+}
+
+/// What the engine has to know of a format's streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Traits {
+    /// Later events say again what earlier deltas said (Responses).
+    pub restates: bool,
+    /// Text may follow a tool call in one answer. Anthropic's may not: the next request would be refused.
+    pub text_after_call: bool,
+    /// The end of bytes after a finish reason is a regular end; else the terminal marker has to come (for chat
+    /// both count: many providers send no `[DONE]`).
+    pub finish_is_terminal: bool,
+    /// Arguments are a JSON value on the wire, so that a replacement has to be a JSON object (Gemini, whole
+    /// Anthropic).
+    pub arguments_are_json: bool,
+}
+
+/// What [`WireFormat::decode`] fills.
+#[derive(Debug, Default)]
+pub struct Decoded {
+    /// The deltas, in wire order.
+    pub deltas: Vec<Delta>,
+    /// The response's id and model, asked for while [`wants_meta`](Self::wants_meta).
+    pub id: Option<Text>,
+    /// The model's name.
+    pub model: Option<Text>,
+    /// Whether id and model are still unknown; when false a decoder need not copy them.
+    pub wants_meta: bool,
+}
+
+impl Decoded {
+    /// An empty one that asks for id and model.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { wants_meta: true, ..Self::default() }
+    }
+}
+
+/// Why a frame could not be read: what was expected and what came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecodeError {
+    expected: String,
+    found: String,
+}
+
+impl DecodeError {
+    /// An error that names both sides.
+    #[must_use]
+    pub fn new(expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Self { expected: expected.into(), found: found.into() }
+    }
+
+    /// Wraps what serde_json says of a frame; its message has line and column, and no text of the frame.
+    #[must_use]
+    pub fn json(expected: &str, error: &serde_json::Error) -> Self {
+        Self::new(expected, error.to_string())
+    }
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected {}, found {}", self.expected, self.found)
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// Writes one response: streamed frames, insertions, endings, or a whole body.
+///
+/// A writer sees **every** frame in order, also those of which nothing is left, so that it can keep what must
+/// survive (usage, signatures, the opening). It writes an untouched frame as its original bytes unless a number or a
+/// copy in it has to change because of an earlier edit.
+pub trait Writer: fmt::Debug + Send {
+    /// Writes a frame whose parts are all decided.
+    fn frame(&mut self, frame: Outgoing, out: &mut Vec<Bytes>);
+
+    /// Ends the response early (rule 20). Called at most once, and nothing is written after it. Writes nothing when
+    /// the terminal marker or an error has already left.
+    fn end(&mut self, ending: &Ending, out: &mut Vec<Bytes>);
+
+    /// A keep-alive that this API's clients accept at this point (rule 23).
+    fn keep_alive(&self) -> Bytes;
+
+    /// Writes a whole response. With an `ending` the body becomes the API's refusal or error; nothing of the parts
+    /// leaves but kept ones.
+    fn whole(&mut self, body: Outgoing, ending: Option<&Ending>) -> Bytes;
+
+    /// Whether exactly one ending has left: the upstream's terminal marker or error, or [`end`](Self::end)'s.
+    fn ended(&self) -> bool;
+}
+
+/// Settings of a [`Writer`].
+#[derive(Debug, Clone)]
+pub struct WriterOptions {
+    /// The text that appears in place of an answer of which everything was dropped, so that no turn is empty
+    /// (rule 21). `None`: nothing is inserted.
+    pub empty_notice: Option<Text>,
+}
+
+impl Default for WriterOptions {
+    fn default() -> Self {
+        Self { empty_notice: Some("[withheld by policy]".into()) }
+    }
+}
+
+/// A frame on its way out, every part decided.
+#[derive(Debug, Clone)]
+pub struct Outgoing {
+    /// The frame as it came; `None` for one made here (inserted text or calls).
+    pub frame: Option<Frame>,
+    /// Its parts, in order.
+    pub parts: Vec<Part>,
+}
+
+impl Outgoing {
+    /// Whether every part is as it came.
+    #[must_use]
+    pub fn is_untouched(&self) -> bool {
+        self.frame.is_some() && self.parts.iter().all(|part| part.fate == Fate::Kept)
+    }
+}
+
+/// One part of a frame, with its fate.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// What it says; where `fate` is [`Edited`](Fate::Edited) or [`Inserted`](Fate::Inserted), what it is to say.
+    pub delta: Delta,
+    /// The block it belongs to, unique in the stream. Two parts of one block have the same key.
+    pub key: Option<BlockKey>,
+    /// What becomes of it.
+    pub fate: Fate,
+}
+
+/// What becomes of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Leaves as it came.
+    Kept,
+    /// Leaves with what its delta says now. For a call: the first part of a replaced call carries the name, id and
+    /// whole new arguments, its later parts are dropped.
+    Edited,
+    /// Was not in the upstream's frame: text, or a call with all its arguments, to be put here.
+    Inserted,
+    /// Does not leave.
+    Dropped,
+}
+
+/// How a response ends early.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ending {
+    /// Refuse or error.
+    pub kind: EndingKind,
+    /// A sentence for the client. It never names what matched.
+    pub message: String,
+}
+
+/// The two endings every API has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EndingKind {
+    /// The API's own word for a filtered answer; SDKs do not throw on raw iteration. Written as an error where a
+    /// refusal would complete a half call, or after a finish.
+    Refuse,
+    /// The API's error event; SDKs throw.
+    Error,
+}
+
+/// A format shared between streams.
+pub type SharedFormat = Arc<dyn WireFormat>;

@@ -1,0 +1,1 @@
+//! Chunk logs, replay, snapshots, laws and conformance checks for stream policies.
