@@ -9,14 +9,343 @@ use crate::delta::{CallFlavor, Channel, Runs, Text};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockKey(pub(crate) u32);
 
+impl BlockKey {
+    /// The key of block `index` in a stage. Stages fold on their own, and what one of them dropped is still
+    /// accounted for by the writer, so keys must not repeat between them.
+    pub(crate) fn new(stage: u8, index: u32) -> Self {
+        Self(u32::from(stage) << INDEX_BITS | index)
+    }
+
+    /// The stage that folded it.
+    pub(crate) fn stage(self) -> usize {
+        (self.0 >> INDEX_BITS) as usize
+    }
+
+    /// Where the block stands in its stage's state.
+    pub(crate) fn index(self) -> usize {
+        (self.0 & ((1 << INDEX_BITS) - 1)) as usize
+    }
+}
+
 impl fmt::Debug for BlockKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#{}", self.0)
+        write!(f, "#{}", self.index())
     }
 }
 
 impl fmt::Display for BlockKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#{}", self.0)
+        write!(f, "#{}", self.index())
     }
 }
+
+/// A stretch of a choice that belongs together.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum StreamBlock {
+    /// What the user reads.
+    Content(TextBlock),
+    /// Reasoning, thinking, thoughts.
+    Reasoning(TextBlock),
+    /// A refusal in the model's words.
+    Refusal(TextBlock),
+    /// A call that the client executes.
+    ToolCall(ToolCall),
+    /// Anything else: server tools, images, block types that are not known.
+    Opaque(OpaqueBlock),
+}
+
+impl StreamBlock {
+    /// The block's name for effects.
+    #[must_use]
+    pub fn key(&self) -> BlockKey {
+        self.head().key
+    }
+
+    /// The choice (chat) or candidate (Gemini) it belongs to; 0 where the format has one answer.
+    #[must_use]
+    pub fn choice(&self) -> u32 {
+        self.head().choice
+    }
+
+    /// Open, complete or aborted.
+    #[must_use]
+    pub fn status(&self) -> BlockStatus {
+        self.head().status
+    }
+
+    /// Whether the block is complete: its end came. A call that is complete may still not be
+    /// [finished](ToolCall::is_finished).
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.status() == BlockStatus::Complete
+    }
+
+    /// How many bytes of text or arguments have come, kept or not.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.head().bytes
+    }
+
+    /// The call, if it is one.
+    #[must_use]
+    pub fn as_tool_call(&self) -> Option<&ToolCall> {
+        match self {
+            Self::ToolCall(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// The text of a content, reasoning or refusal block.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&TextBlock> {
+        match self {
+            Self::Content(block) | Self::Reasoning(block) | Self::Refusal(block) => Some(block),
+            _ => None,
+        }
+    }
+
+    /// The channel of a text block.
+    #[must_use]
+    pub fn channel(&self) -> Option<Channel> {
+        match self {
+            Self::Content(_) => Some(Channel::Content),
+            Self::Reasoning(_) => Some(Channel::Reasoning),
+            Self::Refusal(_) => Some(Channel::Refusal),
+            _ => None,
+        }
+    }
+
+    /// The name of the block's kind, for transcripts: `content`, `reasoning`, `refusal`, `tool call`, `opaque`.
+    #[must_use]
+    pub fn kind_name(&self) -> &'static str {
+        match self {
+            Self::Content(_) => "content",
+            Self::Reasoning(_) => "reasoning",
+            Self::Refusal(_) => "refusal",
+            Self::ToolCall(_) => "tool call",
+            Self::Opaque(_) => "opaque",
+        }
+    }
+
+    pub(crate) fn new_text(channel: Channel, key: BlockKey, choice: u32) -> Self {
+        let block = TextBlock { head: Head::new(key, choice), text: String::new() };
+        match channel {
+            Channel::Content => Self::Content(block),
+            Channel::Reasoning => Self::Reasoning(block),
+            Channel::Refusal => Self::Refusal(block),
+        }
+    }
+
+    /// Text or arguments kept so far.
+    pub(crate) fn body(&self) -> &str {
+        match self {
+            Self::Content(block) | Self::Reasoning(block) | Self::Refusal(block) => &block.text,
+            Self::ToolCall(call) => &call.arguments,
+            Self::Opaque(_) => "",
+        }
+    }
+
+    pub(crate) fn append(&mut self, text: &str, keep: bool) {
+        self.head_mut().bytes += text.len();
+        if keep {
+            match self {
+                Self::Content(block) | Self::Reasoning(block) | Self::Refusal(block) => {
+                    block.text.push_str(text);
+                }
+                Self::ToolCall(call) => call.arguments.push_str(text),
+                Self::Opaque(_) => {}
+            }
+        }
+    }
+
+    pub(crate) fn head(&self) -> &Head {
+        match self {
+            Self::Content(block) | Self::Reasoning(block) | Self::Refusal(block) => &block.head,
+            Self::ToolCall(call) => &call.head,
+            Self::Opaque(block) => &block.head,
+        }
+    }
+
+    pub(crate) fn head_mut(&mut self) -> &mut Head {
+        match self {
+            Self::Content(block) | Self::Reasoning(block) | Self::Refusal(block) => &mut block.head,
+            Self::ToolCall(call) => &mut call.head,
+            Self::Opaque(block) => &mut block.head,
+        }
+    }
+}
+
+/// Where a block stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BlockStatus {
+    /// More may come.
+    Open,
+    /// Its end came.
+    Complete,
+    /// The stream was cut or failed before its end came (rule 4).
+    Aborted,
+}
+
+/// A block of text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextBlock {
+    head: Head,
+    text: String,
+}
+
+impl TextBlock {
+    /// The text so far. Empty when no policy [needs](crate::policy::Needs) this kind of text; its length is counted
+    /// all the same ([`StreamBlock::bytes`]).
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The block's name for effects.
+    #[must_use]
+    pub fn key(&self) -> BlockKey {
+        self.head.key
+    }
+}
+
+/// A tool call that the client executes (rule 7).
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    pub(crate) head: Head,
+    pub(crate) id: Option<Text>,
+    pub(crate) name: Text,
+    pub(crate) index: Option<u64>,
+    pub(crate) arguments: String,
+    pub(crate) flavor: CallFlavor,
+    pub(crate) unopened: bool,
+    /// A finish reason or terminal marker came after its last delta.
+    pub(crate) finish_seen: bool,
+    /// It was the choice's last call when that ended for length, a filter or an error.
+    pub(crate) cut_short: bool,
+}
+
+impl ToolCall {
+    /// The block's name for effects.
+    #[must_use]
+    pub fn key(&self) -> BlockKey {
+        self.head.key
+    }
+
+    /// The choice it belongs to.
+    #[must_use]
+    pub fn choice(&self) -> u32 {
+        self.head.choice
+    }
+
+    /// The provider's id, if it sent one.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// The tool's name; empty until it has come.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The index the provider sent, if it sent one. Not an identity: see [`key`](Self::key).
+    #[must_use]
+    pub fn index(&self) -> Option<u64> {
+        self.index
+    }
+
+    /// The arguments so far: the raw JSON text, never parsed or repaired.
+    #[must_use]
+    pub fn arguments(&self) -> &str {
+        &self.arguments
+    }
+
+    /// What kind of call it is.
+    #[must_use]
+    pub fn flavor(&self) -> CallFlavor {
+        self.flavor
+    }
+
+    /// Whether the stream was resumed after this call's opening, so that its name was never seen.
+    #[must_use]
+    pub fn is_unopened(&self) -> bool {
+        self.unopened
+    }
+
+    /// Whether its end came.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.head.status == BlockStatus::Complete
+    }
+
+    /// Whether it is ready to run (rule 3): complete, a finish reason or terminal marker came after its last delta,
+    /// its arguments are empty or one whole JSON value, and it is not the last call of a choice that ended for
+    /// length, a filter or an error. Scans the arguments once per question.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.is_complete() && self.finish_seen && !self.cut_short && self.has_whole_arguments()
+    }
+
+    fn has_whole_arguments(&self) -> bool {
+        self.flavor == CallFlavor::Custom
+            || self.arguments.trim().is_empty()
+            || serde_json::from_str::<serde::de::IgnoredAny>(&self.arguments).is_ok()
+    }
+}
+
+/// A block that is neither text nor a call the client is known to execute.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpaqueBlock {
+    pub(crate) head: Head,
+    pub(crate) kind: Text,
+    pub(crate) runs: Runs,
+}
+
+impl OpaqueBlock {
+    /// The block's name for effects.
+    #[must_use]
+    pub fn key(&self) -> BlockKey {
+        self.head.key
+    }
+
+    /// The provider's word for it.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// Who runs it; gates treat [`Runs::Unknown`] as a call.
+    #[must_use]
+    pub fn runs(&self) -> Runs {
+        self.runs
+    }
+}
+
+/// What all blocks have.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Head {
+    pub(crate) key: BlockKey,
+    pub(crate) choice: u32,
+    pub(crate) status: BlockStatus,
+    pub(crate) bytes: usize,
+    /// The format opens and closes it itself: no other block's start ends it.
+    pub(crate) numbered: bool,
+}
+
+impl Head {
+    pub(crate) fn new(key: BlockKey, choice: u32) -> Self {
+        Self { key, choice, status: BlockStatus::Open, bytes: 0, numbered: false }
+    }
+}
+
+/// How many bits of a key number the block within its stage; the rest number the stage.
+const INDEX_BITS: u32 = 26;
+
+/// The most blocks a stage can name.
+pub(crate) const MAX_BLOCKS: usize = 1 << INDEX_BITS;
+
+/// The most stages a stream can have.
+pub(crate) const MAX_STAGES: usize = 1 << (u32::BITS - INDEX_BITS);

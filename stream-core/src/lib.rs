@@ -1,7 +1,52 @@
 //! Fold a model's stream into typed blocks and let an async policy decide, block by block, what leaves.
+//!
+//! Bytes of a model's stream come in; they are framed, decoded and folded into typed blocks; an async [`Policy`] sees
+//! every step and says send, buffer, flush or terminate; bytes that any real client accepts come out.
+//!
+//! - [`StreamProcessor`] is the way in: any stream of bytes becomes a stream of bytes.
+//! - [`Policy`] and [`Context`] are the seam.
+//! - [`Assembler`] folds without policies, [`Engine`] runs without async.
+//! - [`wire`] holds the formats, behind a trait of which a user can bring their own.
+//!
+//! The walk of a chunk through these rooms is drawn in `docs/architecture.md`.
 
+pub mod assembler;
 pub mod block;
+pub mod chunk;
+mod closing;
+pub mod context;
 pub mod delta;
+pub mod engine;
+pub mod error;
+mod intake;
 pub(crate) mod json;
+mod ledger;
+pub mod limits;
+mod outbox;
+mod passthrough;
+pub mod policy;
+pub mod processor;
+pub mod record;
+pub mod request;
 pub mod sse;
+mod stage;
+pub mod state;
 pub mod wire;
+
+pub use assembler::Assembler;
+pub use async_trait::async_trait;
+pub use block::{BlockKey, BlockStatus, OpaqueBlock, StreamBlock, TextBlock, ToolCall};
+pub use chunk::{Chunk, ChunkKind, Structure};
+pub use context::{Context, EffectError};
+pub use delta::{CallFlavor, Channel, FinishKind, FinishReason, Runs, UpstreamError, Usage};
+pub use engine::{Config, Engine};
+pub use error::{Error, ErrorKind, Origin};
+pub use ledger::Ticket;
+pub use limits::Limits;
+pub use passthrough::Passthrough;
+pub use policy::{Attention, End, Needs, OnFailure, Policy, PolicyError, Replacement, Verdict};
+pub use processor::{BuildError, Handle, Outcome, StreamProcessor};
+pub use record::{Action, Decision, Observer};
+pub use request::{Request, Tool};
+pub use state::StreamState;
+pub use wire::{Ending, EndingKind};

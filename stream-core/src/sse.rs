@@ -38,14 +38,7 @@ impl Framer {
     /// A framer that refuses frames longer than `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        Self {
-            buffer: BytesMut::new(),
-            line: 0,
-            searched: 0,
-            lines: Lines::default(),
-            at_start: true,
-            limit,
-        }
+        Self { buffer: BytesMut::new(), line: 0, searched: 0, lines: Lines::default(), at_start: true, limit }
     }
 
     /// Takes more bytes.

@@ -4,6 +4,11 @@
 //! [`Delta`]s; it keeps no state, so any frame can be read at any time. [`Writer`] writes: it owns the validity of
 //! what the client gets, and knows what has really left (rule 17).
 
+pub mod anthropic;
+pub mod gemini;
+pub mod openai_chat;
+pub mod openai_responses;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -50,6 +55,13 @@ pub trait WireFormat: fmt::Debug + Send + Sync {
     /// The format's word for `Stop` or `ToolCalls`, where it has a different one for each; what the fold corrects
     /// finish reasons with when all calls were dropped or the first one was added (rule 18).
     fn finish_word(&self, kind: FinishKind) -> Option<&'static str>;
+
+    /// Turns the concatenated fragments of a completed call into its arguments, where fragments are not simply
+    /// concatenated (Gemini's partial arguments). `None`: they are what they are.
+    fn join_arguments(&self, fragments: &str) -> Option<String> {
+        let _ = fragments;
+        None
+    }
 
     /// What its streams are like.
     fn traits(&self) -> Traits;
@@ -225,3 +237,25 @@ pub enum EndingKind {
 
 /// A format shared between streams.
 pub type SharedFormat = Arc<dyn WireFormat>;
+
+/// The formats that are looked for, in this order.
+#[must_use]
+pub fn built_in() -> Vec<SharedFormat> {
+    vec![
+        Arc::new(openai_chat::OpenAiChat),
+        Arc::new(openai_responses::OpenAiResponses),
+        Arc::new(anthropic::Anthropic),
+        Arc::new(gemini::Gemini),
+    ]
+}
+
+/// The built-in format of this name.
+#[must_use]
+pub fn named(name: &str) -> Option<SharedFormat> {
+    built_in().into_iter().find(|format| format.name() == name)
+}
+
+/// The format of a stream that told nothing: only comments, bare errors and `[DONE]` look the same in all.
+pub(crate) fn fallback() -> SharedFormat {
+    Arc::new(openai_chat::OpenAiChat)
+}

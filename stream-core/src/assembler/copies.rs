@@ -1,0 +1,92 @@
+//! Copies: what later events say again has to agree with what was folded (rule 19).
+
+use crate::assembler::fold::block_too_long;
+use crate::block::{BlockStatus, StreamBlock};
+use crate::delta::{CallFlavor, Restated};
+use crate::error::{Error, ErrorKind};
+use crate::state::StreamState;
+
+/// Holds a copy against its block. Where the block is open and nothing of it has come, the copy is its payload and is
+/// marked so.
+pub(crate) fn check(
+    block: &mut StreamBlock,
+    copy: &mut Restated,
+    keep: bool,
+    limit: usize,
+) -> Result<(), Error> {
+    let key = block.key();
+    if let StreamBlock::ToolCall(call) = block {
+        if let Some(name) = &copy.name {
+            if call.name.is_empty() && call.head.status == BlockStatus::Open {
+                call.name = name.clone();
+            } else if call.name != *name {
+                return Err(disagrees(key, "name"));
+            }
+        }
+        if let (Some(known), Some(id)) = (&call.id, &copy.id)
+            && known != id
+        {
+            return Err(disagrees(key, "call id"));
+        }
+    }
+    let Some(body) = &copy.body else { return Ok(()) };
+    if matches!(block, StreamBlock::Opaque(_)) {
+        return Ok(());
+    }
+    if block.bytes() == 0 && block.status() == BlockStatus::Open && !body.is_empty() {
+        if keep && body.len() > limit {
+            return Err(block_too_long(key, limit));
+        }
+        copy.is_first = true;
+        let body = body.clone();
+        block.append(&body, keep);
+        return Ok(());
+    }
+    let agrees = if keep { same_body(block, body) } else { block.bytes() == body.len() };
+    if agrees { Ok(()) } else { Err(disagrees(key, "text or arguments")) }
+}
+
+/// Whether a copy beside the deltas of a choice repeats the choice's content so far, or its last piece.
+pub(crate) fn restates_choice(state: &StreamState, choice: u32, copy: &Restated, keep: bool) -> bool {
+    let Some(mut rest) = copy.body.as_deref() else { return true };
+    let content =
+        state.blocks().iter().filter(|block| block.choice() == choice).filter_map(|block| match block {
+            StreamBlock::Content(text) => Some(text),
+            _ => None,
+        });
+    if !keep {
+        // Nobody looks at the text, so there is nothing to protect.
+        return true;
+    }
+    let mut whole = true;
+    let mut last = "";
+    for block in content {
+        last = block.text();
+        match rest.strip_prefix(last) {
+            Some(after) => rest = after,
+            None => whole = false,
+        }
+    }
+    (whole && rest.is_empty()) || copy.body.as_deref().is_some_and(|body| last.ends_with(body))
+}
+
+fn same_body(block: &StreamBlock, body: &str) -> bool {
+    if block.body() == body {
+        return true;
+    }
+    // The action of a built-in call is a JSON value, not a string: other white space is the same value.
+    match block {
+        StreamBlock::ToolCall(call) if call.flavor() == CallFlavor::Builtin => {
+            let parse = |text| serde_json::from_str::<serde_json::Value>(text).ok();
+            parse(block.body()).is_some_and(|known| Some(known) == parse(body))
+        }
+        _ => false,
+    }
+}
+
+fn disagrees(key: crate::block::BlockKey, what: &str) -> Error {
+    Error::new(
+        ErrorKind::CopyDisagrees,
+        format!("expected a copy of block {key} to repeat its {what}, found something else"),
+    )
+}

@@ -1,0 +1,669 @@
+//! The fold: deltas become blocks, one transition at a time.
+
+use std::collections::HashMap;
+
+use crate::assembler::calls::Calls;
+use crate::assembler::copies;
+use crate::block::{BlockKey, BlockStatus, Head, MAX_BLOCKS, OpaqueBlock, StreamBlock, ToolCall};
+use crate::delta::{CallDelta, Channel, Delta, DeltaKind, FinishKind, FinishReason, Runs, Slot, Text};
+use crate::error::{Error, ErrorKind, late};
+use crate::limits::Limits;
+use crate::state::StreamState;
+use crate::wire::SharedFormat;
+
+/// What one call of [`Fold::step`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Transition {
+    /// A block completed because of the delta, which is not folded yet: step again.
+    Completed(BlockKey),
+    /// The delta is folded into this block.
+    Folded(Option<BlockKey>),
+    /// The delta is a copy that says something else than the deltas did, in a place where clients do not read it:
+    /// it must not leave.
+    Disagrees(Option<BlockKey>),
+}
+
+/// Which text is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Keep {
+    pub(crate) content: bool,
+    pub(crate) reasoning: bool,
+    pub(crate) refusal: bool,
+    pub(crate) calls: bool,
+}
+
+impl Keep {
+    pub(crate) const ALL: Self = Self { content: true, reasoning: true, refusal: true, calls: true };
+
+    pub(crate) fn channel(self, channel: Channel) -> bool {
+        match channel {
+            Channel::Content => self.content,
+            Channel::Reasoning => self.reasoning,
+            Channel::Refusal => self.refusal,
+        }
+    }
+}
+
+/// Folds deltas into a [`StreamState`].
+#[derive(Debug)]
+pub(crate) struct Fold {
+    pub(crate) state: StreamState,
+    format: SharedFormat,
+    /// Which stage of the stream this is: keys are unique over all of them.
+    stage: u8,
+    choices: HashMap<u32, Choice>,
+    slots: HashMap<(u32, u32, Class), BlockKey>,
+    /// The channels of items that hold several blocks, and the blocks they hold.
+    items: HashMap<u32, Item>,
+    keep: Keep,
+    limits: Limits,
+    interleaved: bool,
+}
+
+/// What kind of block stands in a numbered slot. A slot may hold one of each: one adapter sends thinking deltas
+/// inside a text block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Class {
+    Text(Channel),
+    Other,
+}
+
+#[derive(Debug, Default)]
+struct Choice {
+    /// Open blocks that the start of another one completes.
+    open: Vec<BlockKey>,
+    calls: Calls,
+    last: Option<BlockKey>,
+}
+
+#[derive(Debug)]
+struct Item {
+    channel: Channel,
+    blocks: Vec<BlockKey>,
+}
+
+impl Fold {
+    pub(crate) fn new(
+        format: SharedFormat,
+        stage: u8,
+        keep: Keep,
+        limits: Limits,
+        interleaved: bool,
+    ) -> Self {
+        Self {
+            state: StreamState::default(),
+            format,
+            stage,
+            choices: HashMap::new(),
+            slots: HashMap::new(),
+            items: HashMap::new(),
+            keep,
+            limits,
+            interleaved,
+        }
+    }
+
+    /// Makes one transition. On [`Transition::Completed`] the caller steps again with the same delta.
+    pub(crate) fn step(&mut self, delta: &mut Delta) -> Result<Transition, Error> {
+        self.state.current = None;
+        self.state.completed = None;
+        if let Some(choice) = delta.choice {
+            self.see_choice(choice)?;
+        }
+        if self.state.terminal && delta.kind.is_payload() {
+            return Err(Error::new(
+                ErrorKind::AfterTerminal,
+                "expected no delta after the terminal marker, found one",
+            ));
+        }
+        let choice = delta.choice.unwrap_or(0);
+        let transition = match &mut delta.kind {
+            DeltaKind::Text { channel, text } => match delta.slot {
+                Slot::At { item, part } => self.numbered_text(choice, item, part, *channel, text)?,
+                _ => self.running_text(choice, *channel, text)?,
+            },
+            DeltaKind::Call(call) => match delta.slot {
+                Slot::At { item, part } => self.numbered_call(choice, item, part, call)?,
+                Slot::Call { index } => self.named_call(choice, index, call)?,
+                _ => self.named_call(choice, None, call)?,
+            },
+            DeltaKind::Opaque { kind, runs, bytes } => {
+                self.opaque(choice, delta.slot, kind.clone(), *runs, *bytes)?
+            }
+            DeltaKind::Start { channel } => self.start(choice, delta.slot, *channel)?,
+            DeltaKind::ItemStart { channel } => {
+                if let Slot::At { item, .. } = delta.slot {
+                    self.items.insert(item, Item { channel: *channel, blocks: Vec::new() });
+                }
+                Transition::Folded(None)
+            }
+            DeltaKind::Stop => self.stop(choice, delta.slot),
+            DeltaKind::Copy(copy) => match delta.slot {
+                Slot::At { item, part } => {
+                    let key = self.numbered(item, part);
+                    match key {
+                        Some(key) => {
+                            let limit = self.limits.block;
+                            let keep = self.keeps(key);
+                            copies::check(&mut self.state.blocks[key.index()], copy, keep, limit)?;
+                            Transition::Folded(Some(key))
+                        }
+                        None => self.open_from_copy(choice, item, part, copy)?,
+                    }
+                }
+                _ if copies::restates_choice(&self.state, choice, copy, self.keep.content) => {
+                    Transition::Folded(self.last_of(choice))
+                }
+                _ => Transition::Disagrees(self.last_of(choice)),
+            },
+            DeltaKind::Finish(reason) => {
+                let reason = reason.clone();
+                match self.complete_one(Some(choice)) {
+                    Some(key) => Transition::Completed(key),
+                    None => {
+                        self.finish(choice, reason)?;
+                        Transition::Folded(None)
+                    }
+                }
+            }
+            DeltaKind::Terminal => match self.complete_one(None) {
+                Some(key) => Transition::Completed(key),
+                None => {
+                    self.state.terminal = true;
+                    self.mark_calls_finished(None, false);
+                    Transition::Folded(None)
+                }
+            },
+            DeltaKind::Usage(usage) => {
+                self.state.usage.get_or_insert_default().merge(*usage);
+                Transition::Folded(None)
+            }
+            DeltaKind::Error(error) => {
+                self.state.error = Some(error.clone());
+                Transition::Folded(None)
+            }
+            DeltaKind::Annotation { .. } => Transition::Folded(match delta.slot {
+                Slot::At { item, part } => self.numbered(item, part),
+                _ => self.last_of(choice),
+            }),
+            DeltaKind::Signature | DeltaKind::Meta => Transition::Folded(match delta.slot {
+                Slot::At { item, part } => self.numbered(item, part),
+                _ => None,
+            }),
+            DeltaKind::Opening | DeltaKind::Role | DeltaKind::Ping | DeltaKind::Comment => {
+                Transition::Folded(None)
+            }
+        };
+        match transition {
+            Transition::Completed(key) => {
+                self.state.current = Some(key);
+                self.state.completed = Some(key);
+            }
+            Transition::Folded(key) | Transition::Disagrees(key) => self.state.current = key,
+        }
+        Ok(transition)
+    }
+
+    /// At the end of a finished stream: completes the next block that is still open.
+    pub(crate) fn complete_next(&mut self) -> Option<BlockKey> {
+        let key = self.complete_one(None);
+        self.state.current = key;
+        self.state.completed = key;
+        if key.is_none() {
+            self.mark_calls_finished(None, false);
+        }
+        key
+    }
+
+    /// Takes over id and model; the first ones win.
+    pub(crate) fn meta(&mut self, id: Option<Text>, model: Option<Text>) {
+        if self.state.id.is_none() {
+            self.state.id = id;
+        }
+        if self.state.model.is_none() {
+            self.state.model = model;
+        }
+    }
+
+    /// The item an open numbered slot belongs to, if the format groups blocks in items.
+    pub(crate) fn item_channel(&self, item: u32) -> Option<Channel> {
+        self.items.get(&item).map(|item| item.channel)
+    }
+
+    fn see_choice(&mut self, choice: u32) -> Result<(), Error> {
+        if self.state.finishes.iter().any(|(known, _)| *known == choice) {
+            return Ok(());
+        }
+        if self.state.finishes.len() >= self.limits.choices {
+            return Err(Error::new(
+                ErrorKind::ChoicesLimit,
+                format!("expected at most {} choices, found one more", self.limits.choices),
+            ));
+        }
+        self.state.finishes.push((choice, None));
+        Ok(())
+    }
+
+    /// Text without a number: it continues the open run of its channel, or ends what is open and starts one.
+    fn running_text(&mut self, choice: u32, channel: Channel, text: &str) -> Result<Transition, Error> {
+        let blank = text.trim().is_empty();
+        if let Some(key) = self.next_to_end(choice, |block| match block {
+            // White space between or after calls does not end them (rule 2).
+            StreamBlock::ToolCall(_) => !blank,
+            other => other.channel() != Some(channel),
+        }) {
+            self.complete(key);
+            return Ok(Transition::Completed(key));
+        }
+        let open = &self.choices.entry(choice).or_default().open;
+        let running =
+            open.iter().copied().find(|key| self.state.blocks[key.index()].channel() == Some(channel));
+        let key = match running {
+            Some(key) => key,
+            None => self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?,
+        };
+        self.append(key, text)?;
+        Ok(Transition::Folded(Some(key)))
+    }
+
+    /// A call named by id and index, as far as they came.
+    fn named_call(
+        &mut self,
+        choice: u32,
+        index: Option<u64>,
+        call: &mut CallDelta,
+    ) -> Result<Transition, Error> {
+        let known = self.choices.entry(choice).or_default();
+        let target = known.calls.resolve(&self.state.blocks, index, call);
+        if let Some(key) = target {
+            self.choices.entry(choice).or_default().calls.learn(key, index, call.id.as_ref());
+            return self.continue_call(key, call);
+        }
+        if call.id.is_none() && call.name.is_none() && call.arguments.as_deref().is_none_or(str::is_empty) {
+            // Nothing in it: it opens no call.
+            return Ok(Transition::Folded(None));
+        }
+        if let Some(key) = self.next_to_end(choice, |_| true) {
+            self.complete(key);
+            return Ok(Transition::Completed(key));
+        }
+        let key = self.open_call(choice, index, call)?;
+        self.choices.entry(choice).or_default().calls.learn(key, index, call.id.as_ref());
+        Ok(Transition::Folded(Some(key)))
+    }
+
+    fn numbered_call(
+        &mut self,
+        choice: u32,
+        item: u32,
+        part: u32,
+        call: &mut CallDelta,
+    ) -> Result<Transition, Error> {
+        if call.starts {
+            if let Some(key) = self.occupant(item, part, Class::Other) {
+                self.complete(key);
+                return Ok(Transition::Completed(key));
+            }
+        } else if let Some(key) = self.numbered_other(item, part) {
+            return self.continue_call(key, call);
+        } else {
+            call.unopened = true;
+        }
+        let key = self.open_call(choice, None, call)?;
+        self.place(item, part, Class::Other, key);
+        Ok(Transition::Folded(Some(key)))
+    }
+
+    /// Arguments, and whatever else came late, for a call that is known. What is not a call (a server's tool) takes
+    /// the bytes as they are.
+    fn continue_call(&mut self, key: BlockKey, call: &CallDelta) -> Result<Transition, Error> {
+        let arguments = call.arguments.as_deref().unwrap_or_default();
+        let block = &mut self.state.blocks[key.index()];
+        let complete = block.status() != BlockStatus::Open;
+        if let StreamBlock::ToolCall(known) = block {
+            let says_more = known.name.is_empty() && call.name.is_some();
+            if complete && (!arguments.is_empty() || says_more) {
+                return Err(late(key));
+            }
+            if says_more {
+                known.name = call.name.clone().unwrap_or_default();
+            }
+            if known.id.is_none() {
+                known.id.clone_from(&call.id);
+            }
+        }
+        self.append(key, arguments)?;
+        Ok(Transition::Folded(Some(key)))
+    }
+
+    fn open_call(&mut self, choice: u32, index: Option<u64>, call: &CallDelta) -> Result<BlockKey, Error> {
+        let key = self.open(choice, |key| {
+            StreamBlock::ToolCall(ToolCall {
+                head: Head::new(key, choice),
+                id: call.id.clone(),
+                name: call.name.clone().unwrap_or_default(),
+                index,
+                arguments: String::new(),
+                flavor: call.flavor,
+                unopened: call.unopened,
+                finish_seen: false,
+                cut_short: false,
+            })
+        })?;
+        self.append(key, call.arguments.as_deref().unwrap_or_default())?;
+        Ok(key)
+    }
+
+    fn numbered_text(
+        &mut self,
+        choice: u32,
+        item: u32,
+        part: u32,
+        channel: Channel,
+        text: &str,
+    ) -> Result<Transition, Error> {
+        let key = match self.slots.get(&(item, part, Class::Text(channel))) {
+            Some(&key) if self.state.blocks[key.index()].status() != BlockStatus::Open => {
+                return Err(late(key));
+            }
+            Some(&key) => key,
+            None => {
+                let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
+                self.place(item, part, Class::Text(channel), key);
+                key
+            }
+        };
+        self.append(key, text)?;
+        Ok(Transition::Folded(Some(key)))
+    }
+
+    fn opaque(
+        &mut self,
+        choice: u32,
+        slot: Slot,
+        kind: Text,
+        runs: Runs,
+        bytes: usize,
+    ) -> Result<Transition, Error> {
+        let Slot::At { item, part } = slot else {
+            if let Some(key) = self.next_to_end(choice, |block| block.as_tool_call().is_none()) {
+                self.complete(key);
+                return Ok(Transition::Completed(key));
+            }
+            let key = self.open(choice, |key| {
+                StreamBlock::Opaque(OpaqueBlock { head: Head::new(key, choice), kind, runs })
+            })?;
+            self.state.blocks[key.index()].head_mut().bytes = bytes;
+            // It is one whole thing.
+            self.complete(key);
+            self.state.completed = Some(key);
+            return Ok(Transition::Folded(Some(key)));
+        };
+        let key = match self.numbered(item, part) {
+            Some(key) => {
+                let block = &self.state.blocks[key.index()];
+                if block.status() != BlockStatus::Open && block.as_tool_call().is_some() {
+                    return Err(late(key));
+                }
+                key
+            }
+            None => {
+                let key = self.open(choice, |key| {
+                    StreamBlock::Opaque(OpaqueBlock { head: Head::new(key, choice), kind, runs })
+                })?;
+                self.place(item, part, Class::Other, key);
+                key
+            }
+        };
+        self.state.blocks[key.index()].head_mut().bytes += bytes;
+        Ok(Transition::Folded(Some(key)))
+    }
+
+    fn start(&mut self, choice: u32, slot: Slot, channel: Channel) -> Result<Transition, Error> {
+        let Slot::At { item, part } = slot else {
+            return Ok(Transition::Folded(None));
+        };
+        if let Some(key) = self.occupant(item, part, Class::Text(channel)) {
+            self.complete(key);
+            return Ok(Transition::Completed(key));
+        }
+        let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
+        self.place(item, part, Class::Text(channel), key);
+        Ok(Transition::Folded(Some(key)))
+    }
+
+    /// The explicit end of a block, or of an item with all its blocks.
+    fn stop(&mut self, choice: u32, slot: Slot) -> Transition {
+        match slot {
+            Slot::At { item, part: Slot::ITEM } => {
+                let open = self
+                    .items
+                    .get(&item)
+                    .and_then(|item| item.blocks.iter().copied().find(|key| self.is_open(*key)));
+                match open {
+                    Some(key) => {
+                        self.complete(key);
+                        Transition::Completed(key)
+                    }
+                    None => Transition::Folded(None),
+                }
+            }
+            Slot::At { item, part } => {
+                let mut open = self.all_numbered(item, part).filter(|key| self.is_open(*key));
+                let Some(key) = open.next() else {
+                    return Transition::Folded(self.numbered(item, part));
+                };
+                let more = open.next().is_some();
+                drop(open);
+                self.complete(key);
+                if more {
+                    return Transition::Completed(key);
+                }
+                self.state.completed = Some(key);
+                Transition::Folded(Some(key))
+            }
+            _ => {
+                let call = self.choices.get(&choice).and_then(|known| {
+                    known
+                        .open
+                        .iter()
+                        .copied()
+                        .find(|key| self.state.blocks[key.index()].as_tool_call().is_some())
+                });
+                if let Some(key) = call {
+                    self.complete(key);
+                    self.state.completed = Some(key);
+                }
+                Transition::Folded(call)
+            }
+        }
+    }
+
+    /// A block that is first seen in a copy: the copy is its payload (rule 19).
+    fn open_from_copy(
+        &mut self,
+        choice: u32,
+        item: u32,
+        part: u32,
+        copy: &mut crate::delta::Restated,
+    ) -> Result<Transition, Error> {
+        let body = copy.body.as_deref().unwrap_or_default();
+        if copy.name.is_none() && body.is_empty() {
+            return Ok(Transition::Folded(None));
+        }
+        if self.state.terminal {
+            return Err(Error::new(
+                ErrorKind::AfterTerminal,
+                "expected no delta after the terminal marker, found a new block",
+            ));
+        }
+        copy.is_first = true;
+        let key = if copy.name.is_some() {
+            let call = CallDelta {
+                id: copy.id.clone(),
+                name: copy.name.clone(),
+                arguments: copy.body.clone(),
+                starts: true,
+                ..CallDelta::default()
+            };
+            let key = self.open_call(choice, None, &call)?;
+            self.place(item, part, Class::Other, key);
+            key
+        } else {
+            let channel = self.items.get(&item).map_or(Channel::Content, |item| item.channel);
+            let body = copy.body.clone().unwrap_or_default();
+            let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
+            self.place(item, part, Class::Text(channel), key);
+            self.append(key, &body)?;
+            key
+        };
+        Ok(Transition::Folded(Some(key)))
+    }
+
+    fn finish(&mut self, choice: u32, reason: FinishReason) -> Result<(), Error> {
+        self.see_choice(choice)?;
+        let cut = matches!(reason.kind(), FinishKind::Length | FinishKind::Filter | FinishKind::Error);
+        self.mark_calls_finished(Some(choice), cut);
+        for (known, last) in &mut self.state.finishes {
+            if *known == choice {
+                *last = Some(reason);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A finish or terminal marker came after the last delta of every call of the choice (of all choices).
+    fn mark_calls_finished(&mut self, choice: Option<u32>, cut: bool) {
+        let mut last = true;
+        for block in self.state.blocks.iter_mut().rev() {
+            let StreamBlock::ToolCall(call) = block else { continue };
+            if choice.is_some_and(|choice| call.head.choice != choice) {
+                continue;
+            }
+            if call.finish_seen && !last {
+                // Everything before was marked by an earlier finish.
+                break;
+            }
+            call.cut_short |= cut && last;
+            call.finish_seen = true;
+            last = false;
+        }
+    }
+
+    /// Completes one open block of the choice, or of any: the caller steps again until there is none.
+    fn complete_one(&mut self, choice: Option<u32>) -> Option<BlockKey> {
+        let key = match choice {
+            Some(choice) => self.choices.get(&choice)?.open.first().copied()?,
+            None => self.choices.values().filter_map(|known| known.open.first().copied()).min()?,
+        };
+        self.complete(key);
+        Some(key)
+    }
+
+    /// The first open block of the choice that the start of another one ends. Numbered blocks have ends of their own.
+    fn next_to_end(&self, choice: u32, ends: impl Fn(&StreamBlock) -> bool) -> Option<BlockKey> {
+        let known = self.choices.get(&choice)?;
+        known.open.iter().copied().find(|key| {
+            let block = &self.state.blocks[key.index()];
+            !block.head().numbered && !(self.interleaved && block.as_tool_call().is_some()) && ends(block)
+        })
+    }
+
+    fn complete(&mut self, key: BlockKey) {
+        let block = &mut self.state.blocks[key.index()];
+        block.head_mut().status = BlockStatus::Complete;
+        let choice = block.choice();
+        if let StreamBlock::ToolCall(call) = block
+            && let Some(joined) = self.format.join_arguments(&call.arguments)
+        {
+            call.arguments = joined;
+        }
+        if let Some(known) = self.choices.get_mut(&choice) {
+            known.open.retain(|open| *open != key);
+        }
+    }
+
+    fn open(&mut self, choice: u32, block: impl FnOnce(BlockKey) -> StreamBlock) -> Result<BlockKey, Error> {
+        if self.state.blocks.len() >= self.limits.blocks.min(MAX_BLOCKS) {
+            return Err(Error::new(
+                ErrorKind::BlocksLimit,
+                format!("expected at most {} blocks, found one more", self.limits.blocks),
+            ));
+        }
+        let key = BlockKey::new(self.stage, u32::try_from(self.state.blocks.len()).unwrap_or(u32::MAX));
+        self.state.blocks.push(block(key));
+        let known = self.choices.entry(choice).or_default();
+        known.open.push(key);
+        known.last = Some(key);
+        Ok(key)
+    }
+
+    fn append(&mut self, key: BlockKey, text: &str) -> Result<(), Error> {
+        let keep = self.keeps(key);
+        let block = &mut self.state.blocks[key.index()];
+        if keep && block.body().len() + text.len() > self.limits.block {
+            return Err(block_too_long(key, self.limits.block));
+        }
+        block.append(text, keep);
+        if let Some(known) = self.choices.get_mut(&block.choice()) {
+            known.last = Some(key);
+        }
+        Ok(())
+    }
+
+    fn keeps(&self, key: BlockKey) -> bool {
+        let block = &self.state.blocks[key.index()];
+        match block.channel() {
+            Some(channel) => self.keep.channel(channel),
+            None => self.keep.calls && block.as_tool_call().is_some(),
+        }
+    }
+
+    fn is_open(&self, key: BlockKey) -> bool {
+        self.state.blocks[key.index()].status() == BlockStatus::Open
+    }
+
+    fn last_of(&self, choice: u32) -> Option<BlockKey> {
+        self.choices.get(&choice).and_then(|known| known.last)
+    }
+
+    fn place(&mut self, item: u32, part: u32, class: Class, key: BlockKey) {
+        self.slots.insert((item, part, class), key);
+        self.state.blocks[key.index()].head_mut().numbered = true;
+        if let Some(item) = self.items.get_mut(&item) {
+            item.blocks.push(key);
+        }
+    }
+
+    /// The block in a numbered slot, whatever its kind.
+    fn numbered(&self, item: u32, part: u32) -> Option<BlockKey> {
+        self.all_numbered(item, part).next()
+    }
+
+    fn all_numbered(&self, item: u32, part: u32) -> impl Iterator<Item = BlockKey> + '_ {
+        const CLASSES: [Class; 4] = [
+            Class::Other,
+            Class::Text(Channel::Content),
+            Class::Text(Channel::Reasoning),
+            Class::Text(Channel::Refusal),
+        ];
+        CLASSES.into_iter().filter_map(move |class| self.slots.get(&(item, part, class)).copied())
+    }
+
+    fn numbered_other(&self, item: u32, part: u32) -> Option<BlockKey> {
+        self.slots.get(&(item, part, Class::Other)).copied()
+    }
+
+    /// An open block that a new start in its slot ends: one server never stops the first.
+    fn occupant(&self, item: u32, part: u32, class: Class) -> Option<BlockKey> {
+        self.slots.get(&(item, part, class)).copied().filter(|key| self.is_open(*key))
+    }
+}
+
+pub(crate) fn block_too_long(key: BlockKey, limit: usize) -> Error {
+    Error::new(
+        ErrorKind::BlockLimit,
+        format!("expected at most {limit} bytes of text in a block, found more in block {key}"),
+    )
+}

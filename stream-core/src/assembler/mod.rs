@@ -1,0 +1,162 @@
+//! The assembler: bytes in, blocks out, without policies and without async.
+
+mod calls;
+mod copies;
+pub(crate) mod fold;
+
+use bytes::Bytes;
+
+use crate::block::StreamBlock;
+use crate::engine::Config;
+use crate::error::Error;
+use crate::intake::Intake;
+use crate::state::StreamState;
+use crate::wire::{Outgoing, SharedFormat};
+use fold::{Fold, Keep, Transition};
+
+/// Folds a stream into blocks: a client-side accumulator for any of the wire formats.
+///
+/// ```
+/// use stream_core::Assembler;
+///
+/// let mut assembler = Assembler::new();
+/// assembler.push(b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hello\"}}]}\n\n")?;
+/// assembler.push(b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\" there\"},\"finish_reason\":\"stop\"}]}\n\n")?;
+/// assembler.finish()?;
+/// let text = assembler.state().blocks()[0].as_text().unwrap();
+/// assert_eq!(text.text(), "Hello there");
+/// assert_eq!(assembler.state().finish_reason().unwrap().raw(), "stop");
+/// # Ok::<(), stream_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Assembler {
+    intake: Intake,
+    fold: Option<Fold>,
+    /// The state before the first frame.
+    empty: StreamState,
+    config: Config,
+}
+
+impl Assembler {
+    /// An assembler that finds the format out from the frames.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with(Config::default())
+    }
+
+    /// An assembler for a named format.
+    #[must_use]
+    pub fn for_format(format: SharedFormat) -> Self {
+        Self::with(Config::default().format(format))
+    }
+
+    /// An assembler with these settings.
+    #[must_use]
+    pub fn with(config: Config) -> Self {
+        Self { intake: Intake::new(&config), fold: None, empty: StreamState::default(), config }
+    }
+
+    /// Takes more bytes.
+    ///
+    /// # Errors
+    ///
+    /// When a frame cannot be read, breaks the protocol or exceeds a limit.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.push_with(bytes, |_, _| {})
+    }
+
+    /// Takes more bytes, and shows the state after every transition: the block that just completed, if one did.
+    ///
+    /// # Errors
+    ///
+    /// As [`push`](Self::push).
+    pub fn push_with(
+        &mut self,
+        bytes: &[u8],
+        mut each: impl FnMut(Option<&StreamBlock>, &StreamState),
+    ) -> Result<(), Error> {
+        self.intake.push(bytes);
+        self.drain(&mut each)
+    }
+
+    /// Takes a whole, not streamed, response.
+    ///
+    /// # Errors
+    ///
+    /// As [`push`](Self::push).
+    pub fn push_whole(&mut self, body: impl Into<Bytes>) -> Result<(), Error> {
+        self.intake.push_whole(body.into());
+        self.drain(&mut |_, _| {})
+    }
+
+    /// The bytes have ended: reads an event without its border, completes open blocks of a finished stream and aborts
+    /// those of any other.
+    ///
+    /// # Errors
+    ///
+    /// As [`push`](Self::push).
+    pub fn finish(&mut self) -> Result<(), Error> {
+        self.intake.end(None);
+        self.drain(&mut |_, _| {})?;
+        let upstream = self.intake.take_end().unwrap_or_default();
+        let fold = self.fold();
+        let closing = crate::closing::Closing::natural(upstream, &fold.state);
+        if *closing.end() == crate::policy::End::Finished {
+            while fold.complete_next().is_some() {}
+        } else {
+            fold.state.abort_open_blocks();
+        }
+        Ok(())
+    }
+
+    /// Everything folded so far.
+    #[must_use]
+    pub fn state(&self) -> &StreamState {
+        self.fold.as_ref().map_or(&self.empty, |fold| &fold.state)
+    }
+
+    /// The format, once it is known.
+    #[must_use]
+    pub fn format(&self) -> Option<&SharedFormat> {
+        self.intake.format()
+    }
+
+    fn drain(&mut self, each: &mut impl FnMut(Option<&StreamBlock>, &StreamState)) -> Result<(), Error> {
+        while let Some(frame) = self.intake.next()? {
+            let (id, model) = self.intake.take_meta();
+            let fold = self.fold();
+            fold.meta(id, model);
+            fold_frame(fold, frame, each)?;
+        }
+        Ok(())
+    }
+
+    fn fold(&mut self) -> &mut Fold {
+        let Config { limits, interleaved, .. } = self.config;
+        let intake = &mut self.intake;
+        self.fold.get_or_insert_with(|| Fold::new(intake.settled_format(), 0, Keep::ALL, limits, interleaved))
+    }
+}
+
+impl Default for Assembler {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn fold_frame(
+    fold: &mut Fold,
+    frame: Outgoing,
+    each: &mut impl FnMut(Option<&StreamBlock>, &StreamState),
+) -> Result<(), Error> {
+    for mut part in frame.parts {
+        loop {
+            let transition = fold.step(&mut part.delta)?;
+            each(fold.state.just_completed(), &fold.state);
+            if !matches!(transition, Transition::Completed(_)) {
+                break;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! One step, as a policy sees it.
+
+use crate::block::BlockKey;
+use crate::delta::{Channel, Delta, DeltaKind, Text};
+
+/// What came in this step.
+///
+/// Not `Clone`, and sendable only in its own hook: afterwards its block is flushed, replaced or discarded by
+/// [key](BlockKey) (rule 10).
+#[derive(Debug)]
+#[must_use = "a payload chunk that is neither sent nor buffered is discarded"]
+pub struct Chunk {
+    pub(crate) step: u64,
+    pub(crate) choice: Option<u32>,
+    pub(crate) block: Option<BlockKey>,
+    pub(crate) kind: ChunkKind,
+    pub(crate) body: Option<Text>,
+    pub(crate) edit: Option<Text>,
+}
+
+impl Chunk {
+    /// What kind of step it is.
+    #[must_use]
+    pub fn kind(&self) -> ChunkKind {
+        self.kind
+    }
+
+    /// The choice it belongs to, if it belongs to one.
+    #[must_use]
+    pub fn choice(&self) -> Option<u32> {
+        self.choice
+    }
+
+    /// The block it belongs to, if it belongs to one.
+    #[must_use]
+    pub fn block(&self) -> Option<BlockKey> {
+        self.block
+    }
+
+    /// The text of a content, reasoning or refusal chunk.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self.kind {
+            ChunkKind::Text(_) => self.body(),
+            _ => None,
+        }
+    }
+
+    /// The fragment of arguments in a tool call's chunk. An opening without arguments has none.
+    #[must_use]
+    pub fn arguments(&self) -> Option<&str> {
+        match self.kind {
+            ChunkKind::ToolCall => self.body(),
+            _ => None,
+        }
+    }
+
+    /// Whether it is payload: the policy decides whether it leaves. Everything else leaves by itself.
+    #[must_use]
+    pub fn is_payload(&self) -> bool {
+        matches!(self.kind, ChunkKind::Text(_) | ChunkKind::ToolCall | ChunkKind::Opaque)
+    }
+
+    /// Whether it opens or continues a tool call.
+    #[must_use]
+    pub fn is_tool_call(&self) -> bool {
+        self.kind == ChunkKind::ToolCall
+    }
+
+    /// The same chunk with other text. Only text chunks have one: on any other it has no effect.
+    pub fn with_text(mut self, text: impl Into<String>) -> Self {
+        if matches!(self.kind, ChunkKind::Text(_)) {
+            self.edit(text.into());
+        }
+        self
+    }
+
+    /// The same chunk with another fragment of arguments. Only tool call chunks have one: on any other it has no
+    /// effect.
+    pub fn with_arguments(mut self, arguments: impl Into<String>) -> Self {
+        if self.kind == ChunkKind::ToolCall {
+            self.edit(arguments.into());
+        }
+        self
+    }
+
+    pub(crate) fn of(step: u64, delta: &Delta, block: Option<BlockKey>, kind: ChunkKind) -> Self {
+        let body = match &delta.kind {
+            DeltaKind::Text { text, .. } => Some(text.clone()),
+            DeltaKind::Call(call) => call.arguments.clone(),
+            DeltaKind::Copy(copy) => copy.body.clone(),
+            _ => None,
+        };
+        Self { step, choice: delta.choice, block, kind, body, edit: None }
+    }
+
+    fn edit(&mut self, body: String) {
+        // The same text is no edit: the frame may still leave as it came.
+        self.edit = (self.body.as_deref() != Some(body.as_str())).then(|| body.into());
+    }
+
+    fn body(&self) -> Option<&str> {
+        self.edit.as_deref().or(self.body.as_deref())
+    }
+}
+
+/// The kinds of steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ChunkKind {
+    /// Payload: text of a channel.
+    Text(Channel),
+    /// Payload: a tool call opens, or more of its arguments come.
+    ToolCall,
+    /// Payload: something opaque.
+    Opaque,
+    /// A block is complete, and nothing else: there is nothing to send.
+    Completed,
+    /// Structure: shown, and leaves by itself.
+    Structure(Structure),
+}
+
+/// The kinds of structural steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Structure {
+    /// The stream, a block or an item opens, or a role came.
+    Opening,
+    /// A choice ends.
+    Finish,
+    /// Token counts.
+    Usage,
+    /// The upstream reports an error.
+    Error,
+    /// The terminal marker.
+    Terminal,
+    /// A copy, an annotation or a signature of a block: it shares the block's fate.
+    Attached,
+    /// A ping or comment of the upstream, or anything without output in it.
+    Filler,
+}

@@ -1,0 +1,333 @@
+//! What a hook may do.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use crate::block::{BlockKey, StreamBlock};
+use crate::chunk::Chunk;
+use crate::ledger::Ledgers;
+use crate::policy::{PolicyError, Replacement, Verdict};
+use crate::request::Request;
+use crate::state::StreamState;
+use crate::wire::{Ending, EndingKind, Traits};
+
+/// The effects a hook may have on its stream. They are staged, in order, and take place when the hook returns `Ok`.
+///
+/// # What happens to a step
+///
+/// | step | the hook | becomes |
+/// |---|---|---|
+/// | payload (text, tool call, opaque) | [`send`](Self::send) | leaves when everything before it in its choice has |
+/// | | `send` of an edited chunk | leaves with the new text or arguments; its frame is written anew |
+/// | | [`buffer`](Self::buffer) | held, in its place |
+/// | | nothing, block under [`decide`](Self::decide) | held until the verdict |
+/// | | nothing | discarded, and recorded |
+/// | held | [`flush`](Self::flush), [`flush_block`](Self::flush_block), `Verdict::Release` | leaves as it came |
+/// | | [`discard`](Self::discard), `Verdict::Drop` | does not leave |
+/// | | [`replace`](Self::replace), `Verdict::Replace` | leaves as one piece with the new content |
+/// | | still held after `on_end` | dropped, and recorded |
+/// | structure (opening, finish, usage, ping, terminal marker …) | anything | leaves by itself, in order |
+/// | completion | anything | nothing to send; the time to flush, judge or discard the block |
+/// | any | [`terminate`](Self::terminate) | what is held is dropped, the client gets the ending, nothing follows |
+/// | any | returns `Err`, panics, takes too long | nothing staged takes place; [`OnFailure`](crate::policy::OnFailure) says the rest |
+///
+/// ```
+/// use stream_core::{Chunk, Context, Policy, PolicyError, StreamState, async_trait};
+///
+/// /// Replaces the arguments of every complete call, and says so.
+/// struct DryRun;
+///
+/// #[async_trait]
+/// impl Policy for DryRun {
+///     async fn on_chunk(
+///         &mut self,
+///         chunk: Chunk,
+///         state: &StreamState,
+///         ctx: &mut Context<'_>,
+///     ) -> Result<(), PolicyError> {
+///         if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) {
+///             ctx.replace(call.key(), stream_core::Replacement::new(r#"{"dry_run":true}"#))?;
+///         } else if chunk.is_tool_call() {
+///             ctx.buffer(chunk);
+///         } else {
+///             ctx.send(chunk);
+///         }
+///         Ok(())
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Context<'a> {
+    step: u64,
+    state: &'a StreamState,
+    ledgers: &'a Ledgers,
+    request: &'a Request,
+    traits: Traits,
+    at_end: bool,
+    effects: Effects,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(
+        step: u64,
+        state: &'a StreamState,
+        ledgers: &'a Ledgers,
+        request: &'a Request,
+        traits: Traits,
+        at_end: bool,
+    ) -> Self {
+        Self { step, state, ledgers, request, traits, at_end, effects: Effects::default() }
+    }
+
+    /// What the host knows of the request.
+    #[must_use]
+    pub fn request(&self) -> &'a Request {
+        self.request
+    }
+
+    /// Sends this step's chunk, as it is or edited. It leaves when everything before it has (rule 11).
+    pub fn send(&mut self, chunk: Chunk) {
+        if self.owns(&chunk) {
+            self.push(Effect::Send { edit: chunk.edit });
+        }
+    }
+
+    /// Holds this step's chunk, in its place. An edited chunk is held edited.
+    pub fn buffer(&mut self, chunk: Chunk) {
+        if self.owns(&chunk) {
+            self.push(Effect::Buffer { edit: chunk.edit });
+        }
+    }
+
+    /// Releases everything this policy holds, but for blocks under [`decide`](Self::decide).
+    pub fn flush(&mut self) {
+        self.push(Effect::FlushAll);
+    }
+
+    /// Releases what is held of a block.
+    pub fn flush_block(&mut self, key: BlockKey) {
+        self.push(Effect::Flush(key));
+    }
+
+    /// Drops what is held of a block. A tool call whose opening is dropped this way stays dropped, whatever comes of
+    /// it later.
+    pub fn discard(&mut self, key: BlockKey) {
+        self.push(Effect::Discard { key, reason: None });
+    }
+
+    /// Drops what is held of a block, and records why.
+    pub fn discard_because(&mut self, key: BlockKey, reason: impl Into<String>) {
+        self.push(Effect::Discard { key, reason: Some(reason.into()) });
+    }
+
+    /// Puts other content in place of a block, in one piece. What comes of it later is dropped.
+    ///
+    /// # Errors
+    ///
+    /// When the block is not known, something of it has left, or the format needs a JSON object and this is none.
+    pub fn replace(&mut self, key: BlockKey, with: Replacement) -> Result<(), EffectError> {
+        self.untouched(key)?;
+        let held = self.ledgers.get(key).is_some_and(|ledger| ledger.undecided > 0);
+        if !held && self.state.current != Some(key) {
+            return Err(EffectError::NothingHeld);
+        }
+        let is_call = self.state.block(key).is_some_and(|block| matches!(block, StreamBlock::ToolCall(_)));
+        if is_call && self.traits.arguments_are_json && !crate::json::is_object(&with.body) {
+            return Err(EffectError::NotAnObject);
+        }
+        self.push(Effect::Replace { key, with });
+        Ok(())
+    }
+
+    /// Inserts text at this point of the stream.
+    ///
+    /// # Errors
+    ///
+    /// [`EffectError::NoPlace`] after the choice has finished, and behind a tool call where the format allows no text
+    /// there (rule 21).
+    pub fn send_text(&mut self, text: impl Into<String>) -> Result<(), EffectError> {
+        let over = self.at_end && (self.state.is_terminal() || self.state.finish_reason().is_some());
+        if over || (!self.traits.text_after_call && self.ledgers.has_call_ahead()) {
+            return Err(EffectError::NoPlace);
+        }
+        self.push(Effect::Insert(text.into()));
+        Ok(())
+    }
+
+    /// Ends the stream. What is held is dropped, no hook of this policy is called again.
+    pub fn terminate(&mut self, ending: Ending) {
+        self.push(Effect::Terminate(ending));
+    }
+
+    /// Holds a block until a future answers, while the stream is read on and other blocks are judged beside it (rule
+    /// 13). The future is first polled after this hook has returned, and has the policy timeout as its deadline;
+    /// an error, a panic or the deadline drops the block (or, failing open, releases it).
+    ///
+    /// # Errors
+    ///
+    /// When the block is not known, is already under a decision, or something of it has left.
+    pub fn decide<F>(&mut self, key: BlockKey, verdict: F) -> Result<(), EffectError>
+    where
+        F: Future<Output = Result<Verdict, PolicyError>> + Send + 'static,
+    {
+        self.decide_in(key, None, Box::pin(verdict))
+    }
+
+    /// As [`decide`](Self::decide), with a deadline of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`decide`](Self::decide).
+    pub fn decide_within<F>(&mut self, key: BlockKey, within: Duration, verdict: F) -> Result<(), EffectError>
+    where
+        F: Future<Output = Result<Verdict, PolicyError>> + Send + 'static,
+    {
+        self.decide_in(key, Some(within), Box::pin(verdict))
+    }
+
+    /// What the hook staged, for [`Engine::commit`](crate::engine::Engine::commit).
+    #[must_use]
+    pub fn into_effects(self) -> Effects {
+        self.effects
+    }
+
+    fn decide_in(
+        &mut self,
+        key: BlockKey,
+        within: Option<Duration>,
+        future: VerdictFuture,
+    ) -> Result<(), EffectError> {
+        self.untouched(key)?;
+        let pending = self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_some());
+        let staged = self
+            .effects
+            .list
+            .iter()
+            .any(|effect| matches!(effect, Effect::Decide { key: k, .. } if *k == key));
+        if pending || staged {
+            return Err(EffectError::AlreadyDeciding);
+        }
+        self.push(Effect::Decide { key, within, future });
+        Ok(())
+    }
+
+    /// Errs unless the block is known and nothing of it has left or is staged to leave.
+    fn untouched(&self, key: BlockKey) -> Result<(), EffectError> {
+        if self.state.block(key).is_none() {
+            return Err(EffectError::UnknownBlock);
+        }
+        let left = self.ledgers.get(key).is_some_and(|ledger| ledger.kept > 0);
+        let staged = self.effects.list.iter().any(|effect| match effect {
+            Effect::Flush(flushed) => *flushed == key,
+            Effect::FlushAll => true,
+            Effect::Send { .. } => self.state.current == Some(key),
+            _ => false,
+        });
+        if left || staged { Err(EffectError::AlreadyLeft) } else { Ok(()) }
+    }
+
+    fn owns(&mut self, chunk: &Chunk) -> bool {
+        if chunk.step != self.step {
+            self.effects.misuse = Some("expected a chunk of this step, found one of an earlier step");
+        }
+        chunk.step == self.step
+    }
+
+    fn push(&mut self, effect: Effect) {
+        self.effects.list.push(effect);
+    }
+}
+
+impl Ending {
+    /// The API's own refusal, with a sentence for the client.
+    #[must_use]
+    pub fn refuse(message: impl Into<String>) -> Self {
+        Self { kind: EndingKind::Refuse, message: message.into() }
+    }
+
+    /// The API's error event, with a sentence for the client.
+    #[must_use]
+    pub fn error(message: impl Into<String>) -> Self {
+        Self { kind: EndingKind::Error, message: message.into() }
+    }
+}
+
+/// Why an effect is not possible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EffectError {
+    /// No block has this key.
+    UnknownBlock,
+    /// Something of the block has left.
+    AlreadyLeft,
+    /// Nothing of the block is held.
+    NothingHeld,
+    /// The block is already under a decision.
+    AlreadyDeciding,
+    /// There is no place for text here.
+    NoPlace,
+    /// The format's arguments are a JSON object, and the replacement is none.
+    NotAnObject,
+}
+
+impl fmt::Display for EffectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnknownBlock => "expected the key of a block of this stream, found another",
+            Self::AlreadyLeft => "expected a block of which nothing has left, found one on its way",
+            Self::NothingHeld => "expected a block of which something is held, found nothing of it",
+            Self::AlreadyDeciding => "expected a block without a decision, found one under way",
+            Self::NoPlace => "expected a place for text, found none behind a tool call or a finish",
+            Self::NotAnObject => "expected a JSON object as arguments, found something else",
+        })
+    }
+}
+
+impl std::error::Error for EffectError {}
+
+/// A judge at work.
+pub(crate) type VerdictFuture = Pin<Box<dyn Future<Output = Result<Verdict, PolicyError>> + Send>>;
+
+/// What a hook staged, in order.
+#[derive(Debug, Default)]
+pub struct Effects {
+    pub(crate) list: Vec<Effect>,
+    pub(crate) misuse: Option<&'static str>,
+}
+
+impl Effects {
+    /// Whether the hook ended the stream.
+    pub(crate) fn terminates(&self) -> bool {
+        self.list.iter().any(|effect| matches!(effect, Effect::Terminate(_)))
+    }
+}
+
+pub(crate) enum Effect {
+    Send { edit: Option<crate::delta::Text> },
+    Buffer { edit: Option<crate::delta::Text> },
+    FlushAll,
+    Flush(BlockKey),
+    Discard { key: BlockKey, reason: Option<String> },
+    Replace { key: BlockKey, with: Replacement },
+    Insert(String),
+    Terminate(Ending),
+    Decide { key: BlockKey, within: Option<Duration>, future: VerdictFuture },
+}
+
+impl fmt::Debug for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Send { edit } => f.debug_struct("Send").field("edit", edit).finish(),
+            Self::Buffer { edit } => f.debug_struct("Buffer").field("edit", edit).finish(),
+            Self::FlushAll => f.write_str("FlushAll"),
+            Self::Flush(key) => f.debug_tuple("Flush").field(key).finish(),
+            Self::Discard { key, .. } => f.debug_tuple("Discard").field(key).finish(),
+            Self::Replace { key, .. } => f.debug_tuple("Replace").field(key).finish(),
+            Self::Insert(_) => f.write_str("Insert"),
+            Self::Terminate(ending) => f.debug_tuple("Terminate").field(ending).finish(),
+            Self::Decide { key, .. } => f.debug_tuple("Decide").field(key).finish(),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The intake: bytes become frames, and frames become parts.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+use crate::delta::{Delta, DeltaKind, Runs, Slot, Text};
+use crate::engine::Config;
+use crate::error::{Error, ErrorKind};
+use crate::sse::{Frame, Framer};
+use crate::wire::{self, Decoded, Fate, Outgoing, Part, SharedFormat};
+
+/// Frames and decodes, once it is known how.
+#[derive(Debug)]
+pub(crate) struct Intake {
+    framer: Framer,
+    format: Option<SharedFormat>,
+    candidates: Vec<SharedFormat>,
+    /// Frames that do not tell the format yet; later all that wait to be read.
+    waiting: VecDeque<Frame>,
+    whole: Option<Bytes>,
+    decoded: Decoded,
+    ended: bool,
+    closed: bool,
+    end: Option<UpstreamEnd>,
+}
+
+/// How the upstream's bytes ended.
+#[derive(Debug, Default)]
+pub(crate) struct UpstreamEnd {
+    /// An error in transport, or silence.
+    pub(crate) error: Option<Error>,
+    /// The last event had no border and could not be read: it was dropped.
+    pub(crate) tail_dropped: bool,
+}
+
+impl Intake {
+    pub(crate) fn new(config: &Config) -> Self {
+        let mut candidates = config.formats.clone();
+        candidates.extend(wire::built_in());
+        Self {
+            framer: Framer::new(config.limits.frame),
+            format: config.format.clone(),
+            candidates,
+            waiting: VecDeque::new(),
+            whole: None,
+            decoded: Decoded::new(),
+            ended: false,
+            closed: false,
+            end: None,
+        }
+    }
+
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        if self.is_open() {
+            self.framer.push(bytes);
+        }
+    }
+
+    pub(crate) fn push_whole(&mut self, body: Bytes) {
+        self.whole = Some(body);
+        self.end(None);
+    }
+
+    pub(crate) fn end(&mut self, error: Option<Error>) {
+        if self.is_open() {
+            self.ended = true;
+            self.end = Some(UpstreamEnd { error, tail_dropped: false });
+        }
+    }
+
+    /// Takes nothing more, and gives nothing more.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        !self.ended && !self.closed
+    }
+
+    pub(crate) fn format(&self) -> Option<&SharedFormat> {
+        self.format.as_ref()
+    }
+
+    /// The format; the first candidate's where nothing told.
+    pub(crate) fn settled_format(&mut self) -> SharedFormat {
+        let first = || self.candidates.first().cloned().unwrap_or_else(wire::fallback);
+        self.format.get_or_insert_with(first).clone()
+    }
+
+    /// How the upstream ended, once everything it sent has been given out.
+    pub(crate) fn take_end(&mut self) -> Option<UpstreamEnd> {
+        self.end.take()
+    }
+
+    /// Id and model, as far as they became known.
+    pub(crate) fn take_meta(&mut self) -> (Option<Text>, Option<Text>) {
+        (self.decoded.id.take(), self.decoded.model.take())
+    }
+
+    /// The next frame that can be read.
+    pub(crate) fn next(&mut self) -> Result<Option<Outgoing>, Error> {
+        if self.closed {
+            return Ok(None);
+        }
+        if let Some(body) = self.whole.take() {
+            return self.read_whole(body).map(Some);
+        }
+        loop {
+            if self.format.is_some()
+                && let Some(frame) = self.waiting.pop_front()
+            {
+                return self.read(frame);
+            }
+            let frame = match self.framer.next_frame()? {
+                Some(frame) => frame,
+                None if self.ended => match self.framer.finish() {
+                    Some(tail) => tail,
+                    None if self.waiting.is_empty() => return Ok(None),
+                    None => {
+                        // The stream is over and nothing told the format.
+                        self.settled_format();
+                        continue;
+                    }
+                },
+                None => return Ok(None),
+            };
+            if self.format.is_none() {
+                let view = lenient(&frame);
+                let view = view.as_ref().unwrap_or(&frame);
+                self.format = self.candidates.iter().find(|format| format.sniff(view)).cloned();
+            }
+            if self.format.is_some() && self.waiting.is_empty() {
+                return self.read(frame);
+            }
+            self.waiting.push_back(frame);
+        }
+    }
+
+    fn read(&mut self, frame: Frame) -> Result<Option<Outgoing>, Error> {
+        self.decoded.deltas.clear();
+        let format = self.settled_format();
+        if frame.data_bytes().is_some() {
+            let read = format.decode(&frame, &mut self.decoded);
+            match read {
+                Ok(()) => {}
+                // A tail without its border that cannot be read was cut off (rule 9).
+                Err(_) if !frame.is_terminated() => {
+                    self.end.get_or_insert_default().tail_dropped = true;
+                    return self.next();
+                }
+                Err(error) => return Err(error.into()),
+            }
+            if frame.is_stray() {
+                self.decoded.deltas.push(stray(&frame));
+            }
+        } else if let Some(view) = lenient(&frame) {
+            if format.decode(&view, &mut self.decoded).is_err() {
+                self.decoded.deltas.clear();
+                self.decoded.deltas.push(stray(&frame));
+            }
+        } else if frame.is_stray() {
+            self.decoded.deltas.push(stray(&frame));
+        } else {
+            self.decoded.deltas.push(Delta::stream(DeltaKind::Comment));
+        }
+        self.decoded.wants_meta = self.decoded.id.is_none() && self.decoded.wants_meta;
+        Ok(Some(self.outgoing(frame)))
+    }
+
+    fn read_whole(&mut self, body: Bytes) -> Result<Outgoing, Error> {
+        if self.format.is_none() {
+            self.format = self.candidates.iter().find(|format| format.sniff_whole(&body)).cloned();
+        }
+        if self.format.is_none() && serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_err() {
+            let names: Vec<_> = self.candidates.iter().map(|format| format.name()).collect();
+            let message = format!("expected a whole response of {}, found something else", names.join(", "));
+            return Err(Error::new(ErrorKind::WrongFormat, message));
+        }
+        let format = self.settled_format();
+        format.decode_whole(&body, &mut self.decoded)?;
+        Ok(self.outgoing(Frame::whole(body)))
+    }
+
+    fn outgoing(&mut self, frame: Frame) -> Outgoing {
+        let parts = self.decoded.deltas.drain(..);
+        let parts = parts.map(|delta| Part { delta, key: None, fate: Fate::Kept }).collect();
+        Outgoing { frame: Some(frame), parts }
+    }
+}
+
+/// The frame as a lenient client would read it, if it is no event.
+fn lenient(frame: &Frame) -> Option<Frame> {
+    frame.lenient_data().map(Frame::whole)
+}
+
+/// Bytes that are no event and that nobody understands: they may be anything (rule 9).
+fn stray(frame: &Frame) -> Delta {
+    Delta::new(
+        0,
+        Slot::None,
+        DeltaKind::Opaque { kind: "stray".into(), runs: Runs::Unknown, bytes: frame.raw().len() },
+    )
+}

@@ -1,0 +1,245 @@
+//! What was decided over each block of a stage.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use crate::block::{BlockKey, StreamBlock};
+use crate::delta::{Channel, Text};
+use crate::policy::Replacement;
+
+/// Names a decision under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ticket(pub(crate) u64);
+
+/// What was decided over one block. The counts are of its payload parts.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    pub(crate) payload: usize,
+    pub(crate) kept: usize,
+    pub(crate) dropped: usize,
+    pub(crate) edited: usize,
+    pub(crate) undecided: usize,
+    /// The decision the block is under.
+    pub(crate) pending: Option<Ticket>,
+    /// No more of it comes: complete or aborted.
+    pub(crate) closed: bool,
+    /// Its opening was dropped or its content replaced: nothing of it that comes later leaves.
+    pub(crate) gone: bool,
+    /// What left of it, where the format says it again later.
+    pub(crate) sent: String,
+    /// What it was replaced with.
+    pub(crate) renamed: Option<Text>,
+    pub(crate) choice: u32,
+    pub(crate) item: Option<u32>,
+    pub(crate) is_call: bool,
+    /// A policy looks at it, so that it may be edited.
+    pub(crate) watched: bool,
+    pub(crate) channel: Option<Channel>,
+    pub(crate) held_bytes: usize,
+    pub(crate) held_since: Option<Duration>,
+    outcomes: Vec<(u64, Outcome)>,
+}
+
+impl Ledger {
+    /// Whether anything of it was dropped or edited.
+    pub(crate) fn is_touched(&self) -> bool {
+        self.dropped > 0 || self.edited > 0
+    }
+
+    /// What became of a part that was held at `seq`.
+    pub(crate) fn outcome(&self, seq: u64) -> Option<&Outcome> {
+        let at = self.outcomes.partition_point(|(through, _)| *through < seq);
+        self.outcomes.get(at).map(|(_, outcome)| outcome)
+    }
+}
+
+/// What became of the held parts of a block.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Outcome {
+    Release,
+    Drop { notice: Option<Text> },
+    Replace(Replacement),
+}
+
+/// The ledgers of a stage.
+#[derive(Debug, Default)]
+pub(crate) struct Ledgers {
+    blocks: Vec<Ledger>,
+    items: HashMap<u32, ItemLedger>,
+    choices: HashMap<u32, ChoiceLedger>,
+    /// Blocks with undecided parts.
+    waiting: BTreeSet<BlockKey>,
+}
+
+/// The blocks of an item, taken together.
+#[derive(Debug, Default)]
+pub(crate) struct ItemLedger {
+    pub(crate) payload: usize,
+    pub(crate) kept: usize,
+    pub(crate) undecided: usize,
+    pub(crate) closed: bool,
+}
+
+/// The calls of a choice, for its finish reason.
+#[derive(Debug, Default)]
+pub(crate) struct ChoiceLedger {
+    pub(crate) calls: usize,
+    pub(crate) calls_gone: usize,
+    pub(crate) calls_added: usize,
+}
+
+impl Ledgers {
+    pub(crate) fn get(&self, key: BlockKey) -> Option<&Ledger> {
+        self.blocks.get(key.index())
+    }
+
+    pub(crate) fn get_mut(&mut self, key: BlockKey) -> &mut Ledger {
+        let index = key.index();
+        if index >= self.blocks.len() {
+            self.blocks.resize_with(index + 1, Ledger::default);
+        }
+        &mut self.blocks[index]
+    }
+
+    pub(crate) fn item(&self, item: u32) -> Option<&ItemLedger> {
+        self.items.get(&item)
+    }
+
+    pub(crate) fn close_item(&mut self, item: u32) {
+        self.items.entry(item).or_default().closed = true;
+    }
+
+    /// No more comes of any of the first `blocks` blocks, nor of any item.
+    pub(crate) fn close_all(&mut self, blocks: usize) {
+        self.blocks.resize_with(blocks.max(self.blocks.len()), Ledger::default);
+        self.blocks.iter_mut().for_each(|ledger| ledger.closed = true);
+        self.items.values_mut().for_each(|item| item.closed = true);
+    }
+
+    pub(crate) fn choice_mut(&mut self, choice: u32) -> &mut ChoiceLedger {
+        self.choices.entry(choice).or_default()
+    }
+
+    /// Whether a call is ahead of whatever is inserted now, held or on its way.
+    pub(crate) fn has_call_ahead(&self) -> bool {
+        self.choices.values().any(|choice| choice.calls + choice.calls_added > choice.calls_gone)
+    }
+
+    /// The blocks of which something is held.
+    pub(crate) fn waiting(&self) -> Vec<BlockKey> {
+        self.waiting.iter().copied().collect()
+    }
+
+    /// A payload part of a block came. True if it is the first.
+    pub(crate) fn came(&mut self, block: &StreamBlock, item: Option<u32>, watched: bool) -> bool {
+        let key = block.key();
+        let ledger = self.get_mut(key);
+        let first = ledger.payload == 0;
+        ledger.payload += 1;
+        if first {
+            ledger.choice = block.choice();
+            ledger.item = item;
+            ledger.watched = watched;
+            ledger.channel = block.channel();
+            ledger.is_call = block.as_tool_call().is_some();
+            if ledger.is_call {
+                self.choice_mut(block.choice()).calls += 1;
+            }
+        }
+        if let Some(item) = item {
+            self.items.entry(item).or_default().payload += 1;
+        }
+        first
+    }
+
+    /// A part was decided at once.
+    pub(crate) fn decided(&mut self, key: BlockKey, what: Decided, opener: bool) {
+        let ledger = self.get_mut(key);
+        match what {
+            Decided::Kept => ledger.kept += 1,
+            Decided::Edited => {
+                ledger.kept += 1;
+                ledger.edited += 1;
+            }
+            Decided::Dropped => {
+                ledger.dropped += 1;
+                if opener && ledger.channel.is_none() {
+                    self.lose(key);
+                }
+            }
+        }
+        let ledger = self.get_mut(key);
+        if let (Some(item), true) = (ledger.item, what != Decided::Dropped) {
+            self.items.entry(item).or_default().kept += 1;
+        }
+    }
+
+    /// A part is held.
+    pub(crate) fn held(&mut self, key: BlockKey, bytes: usize, now: Duration) {
+        self.waiting.insert(key);
+        let ledger = self.get_mut(key);
+        ledger.undecided += 1;
+        ledger.held_bytes += bytes;
+        ledger.held_since.get_or_insert(now);
+        if let Some(item) = ledger.item {
+            self.items.entry(item).or_default().undecided += 1;
+        }
+    }
+
+    /// Decides over what is held of a block up to `seq`. False if nothing was held and nothing changes.
+    pub(crate) fn settle(&mut self, key: BlockKey, seq: u64, outcome: Outcome) -> bool {
+        self.waiting.remove(&key);
+        let ledger = self.get_mut(key);
+        let held = std::mem::take(&mut ledger.undecided);
+        if held == 0 {
+            return false;
+        }
+        let opening = ledger.kept == 0;
+        let kept = match &outcome {
+            Outcome::Release => {
+                ledger.kept += held;
+                held
+            }
+            Outcome::Drop { .. } => {
+                ledger.dropped += held;
+                0
+            }
+            Outcome::Replace(with) => {
+                ledger.kept += 1;
+                ledger.edited += 1;
+                ledger.gone = true;
+                ledger.renamed = with.name.as_deref().map(Text::from);
+                1
+            }
+        };
+        let drops_opening = opening && matches!(outcome, Outcome::Drop { .. }) && ledger.channel.is_none();
+        let item = ledger.item;
+        ledger.outcomes.push((seq, outcome));
+        if drops_opening {
+            self.lose(key);
+        }
+        if let Some(item) = item {
+            let item = self.items.entry(item).or_default();
+            item.undecided -= held;
+            item.kept += kept;
+        }
+        true
+    }
+
+    /// Nothing of the block leaves any more.
+    fn lose(&mut self, key: BlockKey) {
+        let ledger = self.get_mut(key);
+        if !std::mem::replace(&mut ledger.gone, true) && ledger.is_call {
+            let choice = ledger.choice;
+            self.choice_mut(choice).calls_gone += 1;
+        }
+    }
+}
+
+/// What was decided over one part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decided {
+    Kept,
+    Edited,
+    Dropped,
+}

@@ -1,0 +1,340 @@
+//! The outbox: one ordered queue of frames; "held" is a mark on a part (rules 11 and 12).
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use crate::block::BlockKey;
+use crate::delta::{Channel, Delta, DeltaKind, FinishKind, FinishReason, Slot, Text};
+use crate::ledger::{Ledgers, Outcome};
+use crate::sse::Frame;
+use crate::wire::{Fate, Outgoing, Part, SharedFormat};
+
+/// A part waiting to leave.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) part: Part,
+    pub(crate) mark: Mark,
+    /// The first payload of its block.
+    pub(crate) opener: bool,
+}
+
+/// What a part waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// Nothing: its fate is known.
+    Decided,
+    /// The outcome of what was held of its block at `seq`.
+    Held { seq: u64 },
+    /// Leaves with the first payload of its block that does.
+    Opens,
+    /// Leaves unless its block was dropped.
+    Closes,
+    /// Says again what its block holds.
+    Copies,
+    /// Leaves if its block leaves untouched.
+    Rides,
+    /// As `Rides`, for the next payload of its choice after `seq`.
+    RidesAhead { seq: u64 },
+    /// Opens or closes an item: leaves with its blocks.
+    Wraps { item: u32 },
+}
+
+/// A frame waiting to leave.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    pub(crate) frame: Option<Frame>,
+    pub(crate) parts: Vec<Waiting>,
+    /// How many parts are decided for good.
+    pub(crate) decided: usize,
+}
+
+impl Queued {
+    pub(crate) fn bytes(&self) -> usize {
+        self.frame.as_ref().map_or(0, |frame| frame.raw().len())
+    }
+
+    /// The one choice all its parts belong to.
+    fn choice(&self) -> Option<u32> {
+        let mut choices = self.parts.iter().map(|waiting| waiting.part.delta.choice);
+        let first = choices.next()??;
+        choices.all(|choice| choice == Some(first)).then_some(first)
+    }
+}
+
+/// Frames on their way out, in order within each choice; frames of several choices or none wait for all before them,
+/// and all behind them wait for them.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    format: SharedFormat,
+    lanes: BTreeMap<u32, VecDeque<Queued>>,
+    /// From the first frame that is not of one choice on.
+    behind: VecDeque<Queued>,
+    bytes: usize,
+    /// The first payload of a choice after each annotation that waits for one.
+    ahead: HashMap<u32, Vec<(u64, Option<BlockKey>)>>,
+}
+
+impl Outbox {
+    pub(crate) fn new(format: SharedFormat) -> Self {
+        Self { format, lanes: BTreeMap::new(), behind: VecDeque::new(), bytes: 0, ahead: HashMap::new() }
+    }
+
+    /// How many bytes of frames wait.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn push(&mut self, frame: Queued) {
+        self.bytes += frame.bytes();
+        match frame.choice() {
+            Some(choice) if self.behind.is_empty() => self.lanes.entry(choice).or_default().push_back(frame),
+            _ => self.behind.push_back(frame),
+        }
+    }
+
+    /// The next payload of a choice came: annotations that waited for it now ride on it. `None`: no more comes.
+    pub(crate) fn payload_came(&mut self, choice: u32, seq: u64, key: Option<BlockKey>) {
+        if let Some(waiting) = self.ahead.get_mut(&choice) {
+            waiting.push((seq, key));
+        }
+    }
+
+    /// An annotation waits for the next payload of its choice.
+    pub(crate) fn waits_ahead(&mut self, choice: u32) {
+        self.ahead.entry(choice).or_default();
+    }
+
+    /// No more payload comes in any choice.
+    pub(crate) fn no_more(&mut self, seq: u64) {
+        for waiting in self.ahead.values_mut() {
+            waiting.push((seq, None));
+        }
+    }
+
+    /// Takes every frame whose turn has come.
+    pub(crate) fn release(&mut self, ledgers: &mut Ledgers, out: &mut Vec<Outgoing>) {
+        let released = out.len();
+        loop {
+            let mut waits = false;
+            for lane in self.lanes.values_mut() {
+                while let Some(frame) = lane.front_mut() {
+                    if !settle(frame, ledgers, &self.format, &self.ahead) {
+                        waits = true;
+                        break;
+                    }
+                    out.extend(lane.pop_front().map(leave));
+                }
+            }
+            if waits {
+                break;
+            }
+            self.lanes.clear();
+            let Some(frame) = self.behind.front_mut() else { break };
+            if !settle(frame, ledgers, &self.format, &self.ahead) {
+                break;
+            }
+            out.extend(self.behind.pop_front().map(leave));
+            while let Some(choice) = self.behind.front().and_then(Queued::choice) {
+                let lane = self.lanes.entry(choice).or_default();
+                lane.extend(self.behind.pop_front());
+            }
+        }
+        self.bytes -= out[released..]
+            .iter()
+            .map(|gone| gone.frame.as_ref().map_or(0, |frame| frame.raw().len()))
+            .sum::<usize>();
+    }
+
+    /// Drops finishes, terminal markers and errors, so that an ending can take their place.
+    pub(crate) fn drop_endings(&mut self) {
+        let frames = self.lanes.values_mut().flatten().chain(self.behind.iter_mut());
+        for waiting in frames.flat_map(|frame| frame.parts.iter_mut()) {
+            let kind = &waiting.part.delta.kind;
+            if matches!(kind, DeltaKind::Finish(_) | DeltaKind::Terminal | DeltaKind::Error(_)) {
+                waiting.part.fate = Fate::Dropped;
+                waiting.mark = Mark::Decided;
+            }
+        }
+    }
+}
+
+fn leave(frame: Queued) -> Outgoing {
+    Outgoing { frame: frame.frame, parts: frame.parts.into_iter().map(|waiting| waiting.part).collect() }
+}
+
+/// Decides the parts of a frame at the head of its queue as far as possible; true if all are.
+fn settle(
+    frame: &mut Queued,
+    ledgers: &mut Ledgers,
+    format: &SharedFormat,
+    ahead: &HashMap<u32, Vec<(u64, Option<BlockKey>)>>,
+) -> bool {
+    while frame.decided < frame.parts.len() {
+        let waiting = &mut frame.parts[frame.decided];
+        let Some(resolved) = resolve(waiting, ledgers, ahead) else { return false };
+        let notice = match resolved {
+            Resolved::Fate(fate) => {
+                waiting.part.fate = fate;
+                None
+            }
+            Resolved::DropFor(notice) => {
+                waiting.part.fate = Fate::Dropped;
+                Some(notice)
+            }
+        };
+        waiting.mark = Mark::Decided;
+        account(&mut waiting.part, ledgers, format);
+        if let Some(text) = notice {
+            let choice = waiting.part.delta.choice.unwrap_or(0);
+            frame.parts.insert(frame.decided, inserted_text(choice, text));
+            frame.decided += 1;
+        }
+        frame.decided += 1;
+    }
+    true
+}
+
+pub(crate) fn inserted_text(choice: u32, text: Text) -> Waiting {
+    let delta = Delta::new(choice, Slot::Run, DeltaKind::Text { channel: Channel::Content, text });
+    Waiting { part: Part { delta, key: None, fate: Fate::Inserted }, mark: Mark::Decided, opener: false }
+}
+
+enum Resolved {
+    Fate(Fate),
+    /// Dropped, with a text in its place.
+    DropFor(Text),
+}
+
+fn resolve(
+    waiting: &mut Waiting,
+    ledgers: &Ledgers,
+    ahead: &HashMap<u32, Vec<(u64, Option<BlockKey>)>>,
+) -> Option<Resolved> {
+    // What an earlier stage edited or inserted stays marked so.
+    let as_it_came = waiting.part.fate;
+    let kept = Some(Resolved::Fate(as_it_came));
+    let dropped = Some(Resolved::Fate(Fate::Dropped));
+    let ledger = |key: Option<BlockKey>| key.and_then(|key| ledgers.get(key));
+    match waiting.mark {
+        Mark::Decided => kept,
+        Mark::Held { seq } => {
+            let ledger = ledger(waiting.part.key)?;
+            match ledger.outcome(seq)? {
+                Outcome::Release => kept,
+                Outcome::Drop { notice: Some(text) } if waiting.opener => {
+                    Some(Resolved::DropFor(text.clone()))
+                }
+                Outcome::Drop { .. } => dropped,
+                Outcome::Replace(with) if waiting.opener => {
+                    replace_body(&mut waiting.part.delta.kind, &with.body, ledger.renamed.as_ref());
+                    Some(Resolved::Fate(edited(as_it_came)))
+                }
+                Outcome::Replace(_) => dropped,
+            }
+        }
+        Mark::Opens | Mark::Closes => match ledger(waiting.part.key)? {
+            ledger if ledger.kept > 0 => kept,
+            ledger if ledger.undecided > 0 => None,
+            ledger if ledger.gone => dropped,
+            ledger if !ledger.closed => None,
+            ledger if ledger.payload > 0 => dropped,
+            _ => kept,
+        },
+        Mark::Copies => match ledger(waiting.part.key) {
+            Some(ledger) if ledger.payload == 0 || !ledger.is_touched() => kept,
+            Some(ledger) if ledger.kept == 0 && ledger.channel != Some(Channel::Reasoning) => dropped,
+            Some(ledger) => {
+                if let DeltaKind::Copy(copy) = &mut waiting.part.delta.kind {
+                    if copy.body.is_some() {
+                        copy.body = Some(ledger.sent.as_str().into());
+                    }
+                    if copy.name.is_some() && ledger.renamed.is_some() {
+                        copy.name.clone_from(&ledger.renamed);
+                    }
+                    return Some(Resolved::Fate(edited(as_it_came)));
+                }
+                dropped
+            }
+            None => kept,
+        },
+        Mark::Rides => match ledger(waiting.part.key) {
+            Some(ledger) if ledger.is_touched() => dropped,
+            _ => kept,
+        },
+        Mark::RidesAhead { seq } => {
+            let choice = waiting.part.delta.choice.unwrap_or(0);
+            let next = ahead.get(&choice)?.iter().find(|(at, _)| *at > seq)?;
+            match ledger(next.1) {
+                Some(ledger) if ledger.is_touched() => dropped,
+                Some(ledger) if ledger.kept == 0 => None,
+                _ => kept,
+            }
+        }
+        Mark::Wraps { item } => match ledgers.item(item) {
+            Some(item) if item.kept > 0 => kept,
+            Some(item) if item.undecided > 0 || !item.closed => None,
+            Some(item) if item.payload > 0 => dropped,
+            Some(_) => kept,
+            None => None,
+        },
+    }
+}
+
+/// Books a part whose fate is now known: what left of its block, and the finish reason that fits the calls that left.
+fn account(part: &mut Part, ledgers: &mut Ledgers, format: &SharedFormat) {
+    if let DeltaKind::Finish(reason) = &part.delta.kind {
+        let choice = ledgers.choice_mut(part.delta.choice.unwrap_or(0));
+        let left = choice.calls + choice.calls_added - choice.calls_gone;
+        let fits = match reason.kind() {
+            FinishKind::ToolCalls if choice.calls > 0 && left == 0 => FinishKind::Stop,
+            FinishKind::Stop if choice.calls == 0 && choice.calls_added > 0 => FinishKind::ToolCalls,
+            kind => kind,
+        };
+        if fits != reason.kind()
+            && part.fate != Fate::Dropped
+            && let Some(word) = format.finish_word(fits)
+        {
+            part.delta.kind = DeltaKind::Finish(FinishReason::new(fits, word));
+            part.fate = edited(part.fate);
+        }
+        return;
+    }
+    if part.fate == Fate::Dropped || !format.traits().restates {
+        return;
+    }
+    let Some(key) = part.key else { return };
+    let text = match &part.delta.kind {
+        DeltaKind::Text { text, .. } => Some(text),
+        DeltaKind::Call(call) => call.arguments.as_ref(),
+        DeltaKind::Copy(copy) if copy.is_first => copy.body.as_ref(),
+        _ => None,
+    };
+    let ledger = ledgers.get_mut(key);
+    if let (Some(text), true) = (text, ledger.watched) {
+        ledger.sent.push_str(text);
+    }
+}
+
+/// Puts new content in place of a delta's.
+pub(crate) fn replace_body(kind: &mut DeltaKind, body: &str, name: Option<&Text>) {
+    match kind {
+        DeltaKind::Text { text, .. } => *text = body.into(),
+        DeltaKind::Call(call) => {
+            call.arguments = Some(body.into());
+            if name.is_some() {
+                call.name = name.cloned();
+            }
+        }
+        DeltaKind::Copy(copy) => {
+            copy.body = Some(body.into());
+            if name.is_some() {
+                copy.name = name.cloned();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The fate of a part that leaves with other content.
+pub(crate) fn edited(fate: Fate) -> Fate {
+    if fate == Fate::Inserted { Fate::Inserted } else { Fate::Edited }
+}

@@ -1,0 +1,84 @@
+//! The host's handle on a running stream.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::task::AtomicWaker;
+
+use crate::block::BlockKey;
+use crate::delta::Usage;
+use crate::error::Error;
+use crate::wire::Ending;
+
+/// Lets a host end a stream, drop a held call, and learn the outcome, from anywhere.
+#[derive(Debug, Clone, Default)]
+pub struct Handle(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    commands: Mutex<Vec<Command>>,
+    outcome: Mutex<Option<Outcome>>,
+    waker: AtomicWaker,
+}
+
+/// What the host asked for.
+#[derive(Debug)]
+pub(crate) enum Command {
+    End(Ending),
+    DiscardCall(String),
+    Discard(BlockKey),
+}
+
+/// How a stream went, once it is over.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// Why it was closed, if it was closed for an error.
+    pub error: Option<Error>,
+    /// The name of its wire format, if it was told.
+    pub format: Option<&'static str>,
+    /// The token counts, as the upstream sent them.
+    pub usage: Option<Usage>,
+}
+
+impl Handle {
+    /// Ends the stream: what is held is dropped, the client gets the ending. A hook that is waiting is dropped.
+    pub fn end(&self, ending: Ending) {
+        self.command(Command::End(ending));
+    }
+
+    /// Drops what is held of the call with this id, whatever its policy is waiting for. A call that has left, or is
+    /// not known, is left alone.
+    pub fn discard_call(&self, id: impl Into<String>) {
+        self.command(Command::DiscardCall(id.into()));
+    }
+
+    /// Drops what is held of a block.
+    pub fn discard(&self, key: BlockKey) {
+        self.command(Command::Discard(key));
+    }
+
+    /// How the stream went; `None` while it goes on, and for good if it was dropped.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        lock(&self.0.outcome).clone()
+    }
+
+    pub(crate) fn finish(&self, outcome: Outcome) {
+        *lock(&self.0.outcome) = Some(outcome);
+    }
+
+    /// What was asked for since the last call; the task is woken when there is more.
+    pub(crate) fn commands(&self, waker: &std::task::Waker) -> Vec<Command> {
+        self.0.waker.register(waker);
+        std::mem::take(&mut *lock(&self.0.commands))
+    }
+
+    fn command(&self, command: Command) {
+        lock(&self.0.commands).push(command);
+        self.0.waker.wake();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

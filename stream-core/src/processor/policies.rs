@@ -1,0 +1,41 @@
+//! The policies of a stream, in a guard that tells them when it is dropped.
+
+use crate::policy::Policy;
+
+/// Calls `on_abort` of every policy that has not come to its end.
+pub(crate) struct Policies {
+    list: Vec<Box<dyn Policy>>,
+    over: Vec<bool>,
+}
+
+impl Policies {
+    pub(crate) fn new(list: Vec<Box<dyn Policy>>) -> Self {
+        let over = vec![false; list.len()];
+        Self { list, over }
+    }
+
+    pub(crate) fn get(&mut self, stage: usize) -> Option<&mut Box<dyn Policy>> {
+        self.list.get_mut(stage)
+    }
+
+    /// The policy ended, failed or terminated: it is not told again.
+    pub(crate) fn close(&mut self, stage: usize) {
+        if let Some(over) = self.over.get_mut(stage) {
+            *over = true;
+        }
+    }
+
+    pub(crate) fn abort(&mut self, stage: usize) {
+        if let (Some(policy), Some(over)) = (self.list.get_mut(stage), self.over.get_mut(stage))
+            && !std::mem::replace(over, true)
+        {
+            policy.on_abort();
+        }
+    }
+}
+
+impl Drop for Policies {
+    fn drop(&mut self) {
+        (0..self.list.len()).for_each(|stage| self.abort(stage));
+    }
+}

@@ -1,0 +1,95 @@
+//! What was done to a stream, for the host.
+
+use std::time::Duration;
+
+use crate::block::BlockKey;
+use crate::error::Error;
+
+/// One decision that was carried out. It never holds text of the stream.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// The name of the policy.
+    pub policy: String,
+    /// The block it was about, if it was about one.
+    pub block: Option<BlockKey>,
+    /// What was done.
+    pub action: Action,
+    /// Why, in the policy's words.
+    pub reason: Option<String>,
+    /// How many bytes of frames it was about.
+    pub bytes: usize,
+    /// How long they had been held.
+    pub held: Duration,
+}
+
+/// What a [`Decision`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Action {
+    /// Held parts of a block were released as they came.
+    Released,
+    /// Parts of a block were dropped.
+    Dropped,
+    /// A block, or a chunk of it, left with other content.
+    Edited,
+    /// Text was inserted.
+    Inserted,
+    /// The stream was ended.
+    Terminated,
+    /// The policy failed.
+    Failed,
+}
+
+impl Action {
+    /// Whether what the client gets differs from what the upstream sent.
+    #[must_use]
+    pub fn is_edit(self) -> bool {
+        !matches!(self, Self::Released)
+    }
+}
+
+/// Sees what happens in a stream as it happens: the seam for logs, metrics and transcripts.
+///
+/// Every method has a default that does nothing.
+pub trait Observer: Send {
+    /// A frame came from the upstream.
+    fn input(&mut self, frame: &[u8]) {
+        let _ = frame;
+    }
+
+    /// A step is about to be shown to a policy.
+    fn step(&mut self, step: &StepView<'_>) {
+        let _ = step;
+    }
+
+    /// A decision was carried out.
+    fn decision(&mut self, decision: &Decision) {
+        let _ = decision;
+    }
+
+    /// Bytes leave for the client.
+    fn output(&mut self, bytes: &[u8]) {
+        let _ = bytes;
+    }
+
+    /// The stream was closed for an error.
+    fn error(&mut self, error: &Error) {
+        let _ = error;
+    }
+}
+
+/// A step, for an [`Observer`].
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct StepView<'a> {
+    /// The stage, counted from 0.
+    pub stage: usize,
+    /// The name of the stage's policy.
+    pub policy: &'a str,
+    /// What came.
+    pub chunk: &'a crate::chunk::Chunk,
+    /// Everything folded so far in this stage.
+    pub state: &'a crate::state::StreamState,
+    /// How many bytes the stage holds.
+    pub held: usize,
+}

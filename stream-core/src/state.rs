@@ -1,0 +1,120 @@
+//! The state of a stream: everything folded so far.
+
+use crate::block::{BlockKey, BlockStatus, StreamBlock, ToolCall};
+use crate::delta::{FinishReason, Text, UpstreamError, Usage};
+
+/// Everything folded so far, as a policy sees it at one step.
+///
+/// At most one block completes per step ([`just_completed`](Self::just_completed)); at that step it is also the
+/// [`current_block`](Self::current_block), so that "judge, then flush" can never release the opening of the next block
+/// (rule 1).
+#[derive(Debug, Clone, Default)]
+pub struct StreamState {
+    pub(crate) blocks: Vec<StreamBlock>,
+    pub(crate) current: Option<BlockKey>,
+    pub(crate) completed: Option<BlockKey>,
+    pub(crate) finishes: Vec<(u32, Option<FinishReason>)>,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) model: Option<Text>,
+    pub(crate) id: Option<Text>,
+    pub(crate) error: Option<UpstreamError>,
+    pub(crate) terminal: bool,
+}
+
+impl StreamState {
+    /// All blocks, in the order they opened.
+    #[must_use]
+    pub fn blocks(&self) -> &[StreamBlock] {
+        &self.blocks
+    }
+
+    /// The block with this key.
+    #[must_use]
+    pub fn block(&self, key: BlockKey) -> Option<&StreamBlock> {
+        self.blocks.get(key.index())
+    }
+
+    /// The block that this step touched.
+    #[must_use]
+    pub fn current_block(&self) -> Option<&StreamBlock> {
+        self.block(self.current?)
+    }
+
+    /// The block that this step completed.
+    #[must_use]
+    pub fn just_completed(&self) -> Option<&StreamBlock> {
+        self.block(self.completed?)
+    }
+
+    /// The last finish reason of the first choice that has one.
+    #[must_use]
+    pub fn finish_reason(&self) -> Option<&FinishReason> {
+        self.finishes.iter().find_map(|(_, reason)| reason.as_ref())
+    }
+
+    /// The last finish reason of a choice.
+    #[must_use]
+    pub fn finish_reason_of(&self, choice: u32) -> Option<&FinishReason> {
+        self.finishes.iter().find(|(known, _)| *known == choice)?.1.as_ref()
+    }
+
+    /// The choices seen so far, in the order they appeared.
+    pub fn choices(&self) -> impl Iterator<Item = u32> + '_ {
+        self.finishes.iter().map(|(choice, _)| *choice)
+    }
+
+    /// All tool calls, in the order they opened.
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> + '_ {
+        self.blocks.iter().filter_map(StreamBlock::as_tool_call)
+    }
+
+    /// The calls that are ready to run (rule 3).
+    pub fn finished_calls(&self) -> impl Iterator<Item = &ToolCall> + '_ {
+        self.tool_calls().filter(|call| call.is_finished())
+    }
+
+    /// The calls that are not ready to run.
+    pub fn unfinished_calls(&self) -> impl Iterator<Item = &ToolCall> + '_ {
+        self.tool_calls().filter(|call| !call.is_finished())
+    }
+
+    /// The token counts, as far as they came.
+    #[must_use]
+    pub fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
+    /// The model, as the upstream names it.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// The response's id.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// The error that the upstream reported in the stream, if it did.
+    #[must_use]
+    pub fn error(&self) -> Option<&UpstreamError> {
+        self.error.as_ref()
+    }
+
+    /// Whether the terminal marker has come.
+    #[must_use]
+    pub fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    /// Marks every open block as aborted: the stream was cut or failed.
+    pub(crate) fn abort_open_blocks(&mut self) {
+        for block in &mut self.blocks {
+            let head = block.head_mut();
+            if head.status == BlockStatus::Open {
+                head.status = BlockStatus::Aborted;
+            }
+        }
+    }
+}

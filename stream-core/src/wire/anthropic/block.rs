@@ -1,0 +1,119 @@
+//! Reading content blocks: as an event opens them, and whole.
+
+use serde_json::value::RawValue;
+
+use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Runs, Slot, Text};
+use crate::wire::DecodeError;
+
+use super::view::{self, Block, Field};
+
+/// [`Place::inner`](crate::delta::Place::inner) of an opaque delta that opens its block, rather than continues it.
+pub(super) const OPENS: usize = 1;
+
+/// The choice of every block: a message has only one.
+pub(super) const CHOICE: u32 = 0;
+
+/// Reads the `content_block` of a `content_block_start`.
+pub(super) fn opened(field: Field<'_>, index: u32, deltas: &mut Vec<Delta>) -> Result<(), DecodeError> {
+    read(field, index, 0, Form::Opened, deltas)
+}
+
+/// Reads a block that stands whole in a message's `content`, its end included.
+pub(super) fn whole(field: Field<'_>, position: usize, deltas: &mut Vec<Delta>) -> Result<(), DecodeError> {
+    let index = u32::try_from(position).unwrap_or(u32::MAX);
+    read(field, index, position, Form::Whole, deltas)?;
+    deltas.push(Delta::new(CHOICE, Slot::item(index), DeltaKind::Stop).at(position, 0));
+    Ok(())
+}
+
+/// Who runs an opaque block.
+pub(super) fn runs(kind: &str) -> Runs {
+    if SERVER_BLOCKS.contains(&kind) || kind.ends_with("_tool_result") { Runs::Server } else { Runs::Unknown }
+}
+
+/// Whether a block is about to be filled by events, or is all there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Opened,
+    Whole,
+}
+
+fn read(
+    field: Field<'_>,
+    index: u32,
+    outer: usize,
+    form: Form,
+    deltas: &mut Vec<Delta>,
+) -> Result<(), DecodeError> {
+    let block: Block<'_> = view::object(field, "a content block")?;
+    let kind = view::word(block.kind);
+    let mut push = |kind, inner| deltas.push(Delta::new(CHOICE, Slot::item(index), kind).at(outer, inner));
+    match kind.as_deref() {
+        Some("text") => {
+            push(DeltaKind::Start { channel: Channel::Content }, 0);
+            if let Some(text) = view::filled(block.text, "`text` of a text block")? {
+                push(DeltaKind::Text { channel: Channel::Content, text }, 0);
+            }
+            if block.citations.is_some_and(|citations| !is_empty_array(citations.get())) {
+                push(DeltaKind::Annotation { ahead: false }, 0);
+            }
+        }
+        // A signature that is already there stays with the start: both always leave (rule 22).
+        Some("thinking") => {
+            push(DeltaKind::Start { channel: Channel::Reasoning }, 0);
+            if let Some(text) = view::filled(block.thinking, "`thinking` of a thinking block")? {
+                push(DeltaKind::Text { channel: Channel::Reasoning, text }, 0);
+            }
+        }
+        Some("tool_use") => push(DeltaKind::Call(call(&block, form)?), 0),
+        other => {
+            let kind = other.unwrap_or("unknown");
+            let bytes = field.map_or(0, |raw| raw.get().len());
+            push(DeltaKind::Opaque { kind: kind.into(), runs: runs(kind), bytes }, OPENS);
+        }
+    }
+    Ok(())
+}
+
+fn call(block: &Block<'_>, form: Form) -> Result<CallDelta, DecodeError> {
+    let input = block.input.map(RawValue::get);
+    Ok(CallDelta {
+        id: view::id(block.id, "`id` of a tool call")?,
+        name: view::filled(block.name, "`name` of a tool call")?,
+        arguments: match form {
+            Form::Opened => input.filter(|input| !is_empty_input(input)),
+            Form::Whole => input,
+        }
+        .map(Text::from),
+        starts: true,
+        ..CallDelta::default()
+    })
+}
+
+/// Whether the `input` of a call that opens is the usual placeholder, which the events to come replace.
+pub(super) fn is_empty_input(input: &str) -> bool {
+    is_empty_between(input, '{', '}') || input == r#""""# || input == "null"
+}
+
+fn is_empty_array(raw: &str) -> bool {
+    is_empty_between(raw, '[', ']')
+}
+
+fn is_empty_between(raw: &str, open: char, close: char) -> bool {
+    raw.strip_prefix(open)
+        .and_then(|rest| rest.strip_suffix(close))
+        .is_some_and(|inner| inner.trim_ascii().is_empty())
+}
+
+/// The blocks of which it is known that the client has nothing to run; results are known by how they end.
+const SERVER_BLOCKS: &[&str] = &[
+    "redacted_thinking",
+    "server_tool_use",
+    "mcp_tool_use",
+    "container_upload",
+    "compaction",
+    "compaction_delta",
+    "search_result",
+    "document",
+    "image",
+];

@@ -1,0 +1,150 @@
+//! Writing the blocks that stand whole in a message: in `message_start`, and in a response that is not streamed.
+
+use bytes::Bytes;
+
+use crate::delta::{Channel, DeltaKind, FinishReason, Slot};
+use crate::json::{self, At};
+use crate::sse::Frame;
+use crate::wire::{Fate, Part};
+
+use super::numbers::BlockKind;
+use super::render::{self, StopFields};
+use super::write::{MessagesWriter, data};
+
+impl MessagesWriter {
+    /// Writes a `message_start`. Some of them hold blocks, even a stop reason.
+    pub(super) fn opening(&mut self, frame: &Frame, parts: &[Part], out: &mut Vec<Bytes>) {
+        if parts.iter().any(|part| part.delta.kind == DeltaKind::Opening && part.fate == Fate::Dropped) {
+            self.held_opening = frame.data().or_else(|| frame.lenient_data());
+            return;
+        }
+        let finish = finish(parts);
+        if finish.is_none() && !parts.iter().any(is_in_block) {
+            self.raw(frame, out);
+            self.opened = true;
+            self.settle(false, out);
+            return self.insert_all(parts, out);
+        }
+        let untouched = self.waiting.is_empty() && parts.iter().all(|part| part.fate == Fate::Kept);
+        let data = data(frame);
+        let message = json::find(&data, &[At::Key("message")]).unwrap_or("{}");
+        let mut content = self.content(message, parts, |_| true);
+        if finish.is_some() {
+            self.complete_whole(&mut content);
+        }
+        self.opened = true;
+        self.finished |= finish.is_some();
+        if untouched {
+            return self.raw(frame, out);
+        }
+        let message = render::message(Some(message), &content, &stop_fields(message, finish));
+        self.emit(render::message_start(&message), out);
+    }
+
+    /// The blocks of `message` that leave, by the fate of their parts, and those inserted between them.
+    pub(super) fn content(
+        &mut self,
+        message: &str,
+        parts: &[Part],
+        may_leave: fn(BlockKind) -> bool,
+    ) -> Vec<String> {
+        let items = json::member(message, "content").and_then(json::items).unwrap_or_default();
+        let mut content = Vec::new();
+        for kind in std::mem::take(&mut self.waiting) {
+            self.insert_whole(&kind, &mut content);
+        }
+        let mut block: Vec<&Part> = Vec::new();
+        let mut after: Vec<&Part> = Vec::new();
+        for part in parts {
+            if part.fate == Fate::Inserted {
+                // Within a block there is no place; it goes behind it.
+                if block.is_empty() {
+                    self.insert_whole(&part.delta.kind, &mut content);
+                } else {
+                    after.push(part);
+                }
+            } else if is_in_block(part) {
+                block.push(part);
+                if part.delta.kind == DeltaKind::Stop {
+                    let raw = usize::try_from(part.delta.place.outer).ok().and_then(|at| items.get(at));
+                    let parts = std::mem::take(&mut block);
+                    content.extend(raw.and_then(|raw| self.whole_block(raw, &parts, may_leave)));
+                    for part in after.drain(..) {
+                        self.insert_whole(&part.delta.kind, &mut content);
+                    }
+                }
+            }
+        }
+        content
+    }
+
+    /// Adds the notice, if nothing else is left to read.
+    pub(super) fn complete_whole(&mut self, content: &mut Vec<String>) {
+        if let Some(text) = self.due_notice() {
+            self.insert_whole(&DeltaKind::Text { channel: Channel::Content, text }, content);
+        }
+    }
+
+    fn whole_block(
+        &mut self,
+        raw: &str,
+        parts: &[&Part],
+        may_leave: fn(BlockKind) -> bool,
+    ) -> Option<String> {
+        let first = parts.first()?;
+        let Slot::At { item, .. } = first.delta.slot else { return None };
+        let kind = BlockKind::opened_by(&first.delta.kind)?;
+        let block = if may_leave(kind) { written(raw, kind, parts) } else { None };
+        self.numbers.start(first.key, item, kind, block.is_some());
+        self.numbers.stop(first.key, item);
+        let says_something = match kind {
+            BlockKind::Text => parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Text { .. })),
+            BlockKind::Call => true,
+            BlockKind::Thinking | BlockKind::Opaque(_) => false,
+        };
+        self.shown |= block.is_some() && says_something;
+        block
+    }
+}
+
+/// The stop fields of a message by the fate of its finish.
+pub(super) fn stop_fields(message: &str, finish: Option<(&FinishReason, Fate)>) -> StopFields {
+    match finish {
+        Some((reason, Fate::Edited)) => StopFields::reason(reason.raw()),
+        _ => StopFields::of(message),
+    }
+}
+
+/// The finish among the parts that leaves, and how.
+pub(super) fn finish(parts: &[Part]) -> Option<(&FinishReason, Fate)> {
+    parts.iter().find_map(|part| match &part.delta.kind {
+        DeltaKind::Finish(reason) if part.fate != Fate::Dropped => Some((reason, part.fate)),
+        _ => None,
+    })
+}
+
+fn is_in_block(part: &Part) -> bool {
+    matches!(part.delta.slot, Slot::At { .. }) && part.fate != Fate::Inserted
+}
+
+/// A whole block as its parts want it; `None` if nothing of it leaves.
+fn written(raw: &str, kind: BlockKind, parts: &[&Part]) -> Option<String> {
+    let first = parts.first()?;
+    if parts.iter().all(|part| part.fate == Fate::Kept) {
+        return Some(raw.to_owned());
+    }
+    let text = parts.iter().find_map(|part| match &part.delta.kind {
+        DeltaKind::Text { text, .. } if part.fate != Fate::Dropped && !text.is_empty() => Some(&**text),
+        _ => None,
+    });
+    match (&first.delta.kind, kind) {
+        (_, BlockKind::Thinking) => Some(render::thinking_block(raw, text.unwrap_or_default())),
+        _ if first.fate == Fate::Dropped => None,
+        // The API refuses an empty text block in the next request.
+        (_, BlockKind::Text) => text.map(render::text_block),
+        (DeltaKind::Call(call), _) if first.fate == Fate::Edited => {
+            Some(render::call_block(raw, call, &render::whole_input(call.arguments.as_deref())))
+        }
+        _ => Some(raw.to_owned()),
+    }
+}

@@ -1,0 +1,129 @@
+//! Inserted text and calls: where they may stand, and when (rule 21).
+
+use bytes::Bytes;
+
+use crate::delta::{CallDelta, Channel, DeltaKind, Text};
+use crate::wire::{Fate, Part};
+
+use super::numbers::BlockKind;
+use super::render;
+use super::write::MessagesWriter;
+
+impl MessagesWriter {
+    /// What waits leaves before a finish, and where everything was dropped the notice does (rule 21).
+    pub(super) fn complete(&mut self, out: &mut Vec<Bytes>) {
+        self.settle(true, out);
+        if let Some(text) = self.due_notice() {
+            self.waiting.push_back(DeltaKind::Text { channel: Channel::Content, text });
+            self.settle(true, out);
+        }
+    }
+
+    /// The notice, if this message would end without anything to read because of what was dropped.
+    pub(super) fn due_notice(&self) -> Option<Text> {
+        self.notice.clone().filter(|_| self.withheld && !self.shown && !self.finished)
+    }
+
+    /// Writes what waits, as far as the blocks on the wire allow: text goes into an open text block, all else
+    /// between blocks. Text after a call is no place (rule 21), nor is anything after the finish.
+    pub(super) fn settle(&mut self, at_end: bool, out: &mut Vec<Bytes>) {
+        if self.finished {
+            self.waiting.clear();
+        }
+        while let Some(kind) = self.waiting.front() {
+            let between = at_end || (self.opened && !self.numbers.any_open());
+            let into = match kind {
+                DeltaKind::Text { .. } if self.numbers.call_left() => Target::Nowhere,
+                DeltaKind::Text { .. } => self.numbers.open_text().map_or(Target::Block, Target::OpenText),
+                _ => Target::Block,
+            };
+            if into == Target::Block && !between {
+                return;
+            }
+            let Some(kind) = self.waiting.pop_front() else { return };
+            match (kind, into) {
+                (DeltaKind::Text { text, .. }, Target::OpenText(number)) => {
+                    self.shown = true;
+                    self.emit(render::text_delta(number, Channel::Content, &text), out);
+                }
+                (kind, Target::Block) => self.own_block(&kind, out),
+                _ => {}
+            }
+        }
+    }
+
+    /// Puts the inserted ones of these parts in.
+    pub(super) fn insert_all(&mut self, parts: &[Part], out: &mut Vec<Bytes>) {
+        for part in parts.iter().filter(|part| part.fate == Fate::Inserted) {
+            self.insert(&part.delta.kind, out);
+        }
+    }
+
+    /// Puts text or a call in, or lets it wait.
+    pub(super) fn insert(&mut self, kind: &DeltaKind, out: &mut Vec<Bytes>) {
+        match kind {
+            DeltaKind::Text { text, .. } if text.is_empty() => {}
+            DeltaKind::Text { .. } | DeltaKind::Call(_) => {
+                self.waiting.push_back(kind.clone());
+                self.settle(false, out);
+            }
+            // The end of an inserted call: its block is written whole.
+            _ => {}
+        }
+    }
+
+    /// A block that the upstream did not send: start, one delta, stop.
+    fn own_block(&mut self, kind: &DeltaKind, out: &mut Vec<Bytes>) {
+        let (number, block, delta) = match kind {
+            DeltaKind::Text { text, .. } => {
+                let number = self.numbers.insert(BlockKind::Text);
+                (number, render::text_block(""), Some(render::text_delta(number, Channel::Content, text)))
+            }
+            DeltaKind::Call(call) => {
+                let number = self.numbers.insert(BlockKind::Call);
+                let arguments = call.arguments.as_deref().filter(|arguments| !arguments.is_empty());
+                let delta = arguments.map(|arguments| render::input_delta(number, arguments));
+                (number, render::call_block("{}", &named(call, number), "{}"), delta)
+            }
+            _ => return,
+        };
+        self.shown = true;
+        self.opened = true;
+        self.emit(render::block_start(number, &block), out);
+        if let Some(delta) = delta {
+            self.emit(delta, out);
+        }
+        self.emit(render::block_stop(number), out);
+    }
+
+    /// Puts text or a call among the blocks of a message that is written whole.
+    pub(super) fn insert_whole(&mut self, kind: &DeltaKind, content: &mut Vec<String>) {
+        match kind {
+            DeltaKind::Text { text, .. } if !text.is_empty() && !self.numbers.call_left() => {
+                self.numbers.insert(BlockKind::Text);
+                content.push(render::text_block(text));
+            }
+            DeltaKind::Call(call) => {
+                let number = self.numbers.insert(BlockKind::Call);
+                let input = render::whole_input(call.arguments.as_deref());
+                content.push(render::call_block("{}", &named(call, number), &input));
+            }
+            _ => return,
+        }
+        self.shown = true;
+    }
+}
+
+/// Where inserted text or an inserted call goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    OpenText(u32),
+    Block,
+    Nowhere,
+}
+
+/// A call with an id: a client's answer has to name it.
+fn named(call: &CallDelta, number: u32) -> CallDelta {
+    let id = call.id.clone().unwrap_or_else(|| format!("toolu_inserted_{number}").into());
+    CallDelta { id: Some(id), ..call.clone() }
+}

@@ -1,0 +1,97 @@
+//! Anthropic Messages: a message of numbered blocks, each opened, filled and closed by events of its own.
+//!
+//! Every block is one slot, [`Slot::item`](crate::delta::Slot::item) of its `index`; there is one choice, 0. A client
+//! runs `tool_use` blocks (rule 7), wherever they stand: opened by an event, with `input` already filled, or in the
+//! `content` of `message_start`.
+//!
+//! # Copies
+//!
+//! The format says things once, but for citations, which quote beside the text they belong to: `citations_delta` and
+//! a text block's `citations` are [annotations](crate::delta::DeltaKind::Annotation) of their block (rule 19).
+//!
+//! # Reading
+//!
+//! ```
+//! use stream_core::delta::{Channel, DeltaKind};
+//! use stream_core::sse::Framer;
+//! use stream_core::wire::anthropic::Anthropic;
+//! use stream_core::wire::{Decoded, WireFormat};
+//!
+//! let mut framer = Framer::new(1024);
+//! framer.push(b"event: content_block_delta\n");
+//! framer.push(br#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}"#);
+//! framer.push(b"\n\n");
+//! let frame = framer.next_frame()?.unwrap();
+//!
+//! assert!(Anthropic.sniff(&frame));
+//! let mut decoded = Decoded::new();
+//! Anthropic.decode(&frame, &mut decoded)?;
+//! assert_eq!(decoded.deltas[0].kind, DeltaKind::Text { channel: Channel::Content, text: "Hi".into() });
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod block;
+mod body;
+mod content;
+mod ending;
+mod insert;
+mod numbers;
+mod read;
+mod render;
+mod view;
+mod whole;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use crate::delta::FinishKind;
+use crate::sse::Frame;
+use crate::wire::{DecodeError, Decoded, Traits, WireFormat, Writer, WriterOptions};
+
+/// The Anthropic Messages API, as Anthropic, Bedrock, Vertex and compatible servers speak it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Anthropic;
+
+impl WireFormat for Anthropic {
+    fn name(&self) -> &'static str {
+        "anthropic-messages"
+    }
+
+    fn sniff(&self, frame: &Frame) -> bool {
+        read::sniff(frame)
+    }
+
+    fn decode(&self, frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
+        read::decode(frame, into)
+    }
+
+    fn sniff_whole(&self, body: &[u8]) -> bool {
+        whole::sniff(body)
+    }
+
+    fn decode_whole(&self, body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
+        whole::decode(body, into)
+    }
+
+    fn finish_word(&self, kind: FinishKind) -> Option<&'static str> {
+        match kind {
+            FinishKind::Stop => Some("end_turn"),
+            FinishKind::ToolCalls => Some("tool_use"),
+            _ => None,
+        }
+    }
+
+    fn traits(&self) -> Traits {
+        Traits {
+            restates: false,
+            text_after_call: false,
+            finish_is_terminal: false,
+            arguments_are_json: false,
+        }
+    }
+
+    fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {
+        Box::new(write::MessagesWriter::new(options))
+    }
+}

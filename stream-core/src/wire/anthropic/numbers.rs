@@ -1,0 +1,148 @@
+//! Which blocks are open, which of them are on the wire, and under which number.
+
+use crate::block::BlockKey;
+use crate::delta::{Channel, DeltaKind, Runs};
+
+/// The blocks of a message as the client has them.
+///
+/// A number is shifted by the blocks that were dropped or inserted before it, and not made dense: a gap the upstream
+/// sent stays one (rule 17).
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    /// Blocks that have not been stopped, dropped ones included: what comes for those must not leave.
+    open: Vec<OpenBlock>,
+    dropped: u32,
+    inserted: u32,
+    /// The last block that started upstream, and whether it left.
+    last: Option<(u32, bool)>,
+    /// One past the highest number that has left.
+    next: u32,
+    call_left: bool,
+}
+
+impl Numbers {
+    /// A block starts upstream. Gives its number on the wire, if it leaves.
+    pub(super) fn start(
+        &mut self,
+        key: Option<BlockKey>,
+        upstream: u32,
+        kind: BlockKind,
+        leaves: bool,
+    ) -> Option<u32> {
+        // Some servers open a second block under the number of one they never stopped: together they are one number.
+        match self.last {
+            Some((last, false)) if last == upstream && leaves => {
+                self.dropped = self.dropped.saturating_sub(1);
+            }
+            Some((last, _)) if last == upstream => {}
+            _ if !leaves => self.dropped += 1,
+            _ => {}
+        }
+        self.last = Some((upstream, leaves));
+        let number = leaves.then(|| self.shifted(upstream));
+        self.open.push(OpenBlock { key, upstream, number, kind });
+        if let Some(number) = number {
+            self.left(number, kind);
+        }
+        number
+    }
+
+    /// The block of a later event; for one that never started here, as if it had left.
+    pub(super) fn find(&self, key: Option<BlockKey>, upstream: u32) -> Option<u32> {
+        match self.position(key, upstream) {
+            Some(at) => self.open[at].number,
+            None => Some(self.shifted(upstream)),
+        }
+    }
+
+    /// A block stops, on the wire too if it left.
+    pub(super) fn stop(&mut self, key: Option<BlockKey>, upstream: u32) {
+        if let Some(at) = self.position(key, upstream) {
+            self.open.remove(at);
+        }
+    }
+
+    /// Takes the next number for a block of our own, which starts and stops at once.
+    pub(super) fn insert(&mut self, kind: BlockKind) -> u32 {
+        let number = self.next;
+        self.inserted += 1;
+        self.left(number, kind);
+        number
+    }
+
+    /// The text block that is open on the wire.
+    pub(super) fn open_text(&self) -> Option<u32> {
+        let text =
+            self.open.iter().rev().find(|block| block.kind == BlockKind::Text && block.number.is_some());
+        text.and_then(|block| block.number)
+    }
+
+    /// Forgets the blocks that are open on the wire and gives their numbers: whoever asks stops them.
+    pub(super) fn close_all(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.open).into_iter().filter_map(|block| block.number).collect()
+    }
+
+    /// Whether any block is open on the wire.
+    pub(super) fn any_open(&self) -> bool {
+        self.open.iter().any(|block| block.number.is_some())
+    }
+
+    /// Whether a block that a client may run is open on the wire: stopping it would make it look whole.
+    pub(super) fn half_call(&self) -> bool {
+        let may_run = |kind| matches!(kind, BlockKind::Call | BlockKind::Opaque(Runs::Unknown));
+        self.open.iter().any(|block| block.number.is_some() && may_run(block.kind))
+    }
+
+    /// Whether a call has left; no text may follow it (rule 21).
+    pub(super) fn call_left(&self) -> bool {
+        self.call_left
+    }
+
+    fn left(&mut self, number: u32, kind: BlockKind) {
+        self.next = self.next.max(number.saturating_add(1));
+        self.call_left |= kind == BlockKind::Call;
+    }
+
+    fn shifted(&self, upstream: u32) -> u32 {
+        upstream.saturating_add(self.inserted).saturating_sub(self.dropped)
+    }
+
+    /// The latest open block with that key; events that have no key go by number.
+    fn position(&self, key: Option<BlockKey>, upstream: u32) -> Option<usize> {
+        self.open.iter().rposition(|block| match (key, block.key) {
+            (Some(key), Some(of_block)) => key == of_block,
+            _ => block.upstream == upstream,
+        })
+    }
+}
+
+/// What a block is to the one who writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    Text,
+    Thinking,
+    Call,
+    Opaque(Runs),
+}
+
+impl BlockKind {
+    /// The kind of the block that a delta opens.
+    pub(super) fn opened_by(kind: &DeltaKind) -> Option<Self> {
+        match kind {
+            DeltaKind::Start { channel: Channel::Reasoning } => Some(Self::Thinking),
+            DeltaKind::Start { .. } => Some(Self::Text),
+            DeltaKind::Call(call) if call.starts => Some(Self::Call),
+            DeltaKind::Opaque { runs, .. } => Some(Self::Opaque(*runs)),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct OpenBlock {
+    key: Option<BlockKey>,
+    upstream: u32,
+    /// Its number on the wire; `None` if it was dropped.
+    number: Option<u32>,
+    kind: BlockKind,
+}

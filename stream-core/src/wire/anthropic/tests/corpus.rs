@@ -1,0 +1,45 @@
+//! Recorded streams, read where they lie; without them there is nothing to check.
+
+use std::path::Path;
+
+use super::*;
+
+fn recorded() -> Vec<(String, Vec<Frame>)> {
+    let folder = std::env::var("STREAM_CORPUS").unwrap_or_else(|_| "../../shared/corpus".into());
+    let Ok(files) = std::fs::read_dir(Path::new(&folder).join("anthropic-messages")) else {
+        return Vec::new();
+    };
+    let paths =
+        files.map(|file| file.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "sse"));
+    paths.map(|path| (path.display().to_string(), frames(&std::fs::read_to_string(&path).unwrap()))).collect()
+}
+
+#[test]
+fn every_recorded_frame_decodes_to_something() {
+    for (path, frames) in recorded() {
+        assert!(frames.iter().any(|frame| Anthropic.sniff(frame)), "{path}");
+        for frame in frames.iter().filter(|frame| frame.data_bytes().is_some()) {
+            let mut decoded = Decoded::new();
+            Anthropic.decode(frame, &mut decoded).unwrap_or_else(|error| panic!("{path}: {error}"));
+            assert_ne!(decoded.deltas, [], "{path}");
+            let unknown = decoded.deltas.iter().find(|delta| {
+                matches!(delta.kind, DeltaKind::Opaque { runs: crate::delta::Runs::Unknown, .. })
+            });
+            assert_eq!(unknown, None, "{path}");
+        }
+    }
+}
+
+#[test]
+fn every_recorded_stream_leaves_as_it_came() {
+    for (path, frames) in recorded() {
+        let came: Vec<u8> = frames.iter().flat_map(|frame| frame.raw().to_vec()).collect();
+        let mut client = Client::new();
+        for frame in frames {
+            let parts = parts(&frame);
+            client.write(Outgoing { frame: Some(frame), parts });
+        }
+        assert!(client.got == came, "{path}");
+        assert!(client.writer.ended(), "{path}");
+    }
+}

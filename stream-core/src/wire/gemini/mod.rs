@@ -1,0 +1,68 @@
+//! Gemini `generateContent` and `streamGenerateContent`.
+//!
+//! Every event is a whole `GenerateContentResponse`: there is no opening, no terminal marker and no numbering, so
+//! that the end of bytes after a `finishReason` is a regular end. Events say nothing again that an earlier one said;
+//! the copies within an event are what a candidate carries beside its content: grounding, citations, URL context,
+//! log probabilities and the `finishMessage`.
+
+mod document;
+mod ledger;
+mod partial;
+mod parts;
+mod read;
+mod rebuild;
+mod view;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use partial::join_partial_args;
+
+use crate::delta::FinishKind;
+use crate::sse::Frame;
+use crate::wire::{DecodeError, Decoded, Traits, WireFormat, Writer, WriterOptions};
+
+/// The format of Gemini's `streamGenerateContent` (`alt=sse`, or a JSON array as a whole body) and
+/// `generateContent`, on the Gemini API and on Vertex AI.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Gemini;
+
+impl WireFormat for Gemini {
+    fn name(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn sniff(&self, frame: &Frame) -> bool {
+        frame.data_bytes().is_some_and(view::is_response)
+    }
+
+    fn decode(&self, frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
+        read::event(frame.data_bytes().unwrap_or_default(), into)
+    }
+
+    fn sniff_whole(&self, body: &[u8]) -> bool {
+        view::is_response(body) || view::is_responses(body)
+    }
+
+    fn decode_whole(&self, body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
+        read::whole(body, into)
+    }
+
+    fn finish_word(&self, _kind: FinishKind) -> Option<&'static str> {
+        // `STOP` ends both an answer and a turn that calls tools.
+        None
+    }
+
+    fn join_arguments(&self, raw: &str) -> Option<String> {
+        join_partial_args(raw)
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { restates: false, text_after_call: true, finish_is_terminal: true, arguments_are_json: true }
+    }
+
+    fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {
+        Box::new(write::GeminiWriter::new(options))
+    }
+}

@@ -1,0 +1,77 @@
+//! Where a delta stands in its chunk: the choice's position outside; inside, a field and a position in its list.
+
+use crate::delta::{Delta, Place};
+
+/// The field of a choice that a delta came from. A position in `tool_calls` has code 0, so that there the inner
+/// place is the position itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    ToolCall,
+    FunctionCall,
+    Content,
+    ContentItem,
+    ReasoningContent,
+    Reasoning,
+    ReasoningDetail,
+    Refusal,
+    Transcript,
+    Audio,
+    Message,
+    Text,
+    Signature,
+    FailedGeneration,
+    Other,
+}
+
+/// The fields, at the position of their code.
+const FIELDS: [Field; 15] = [
+    Field::ToolCall,
+    Field::FunctionCall,
+    Field::Content,
+    Field::ContentItem,
+    Field::ReasoningContent,
+    Field::Reasoning,
+    Field::ReasoningDetail,
+    Field::Refusal,
+    Field::Transcript,
+    Field::Audio,
+    Field::Message,
+    Field::Text,
+    Field::Signature,
+    Field::FailedGeneration,
+    Field::Other,
+];
+
+/// Codes stand above the positions: a list of sixteen million items is longer than any frame.
+const SHIFT: u32 = 24;
+
+/// Puts a delta at a field of the choice at position `outer`.
+pub(super) fn put(delta: Delta, outer: usize, field: Field, item: usize) -> Delta {
+    let item = item.min((1 << SHIFT) - 1);
+    delta.at(outer, ((field as usize) << SHIFT) | item)
+}
+
+/// The field a place names.
+pub(super) fn field(place: Place) -> Option<Field> {
+    FIELDS.get((place.inner >> SHIFT) as usize).copied()
+}
+
+/// The position in the field's list.
+pub(super) fn item(place: Place) -> usize {
+    (place.inner & ((1 << SHIFT) - 1)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::delta::DeltaKind;
+
+    #[test]
+    fn every_field_is_found_at_its_code() {
+        for (code, expected) in FIELDS.iter().enumerate() {
+            assert_eq!(*expected as usize, code);
+            let place = put(Delta::stream(DeltaKind::Meta), 3, *expected, 7).place;
+            assert_eq!((place.outer, field(place), item(place)), (3, Some(*expected), 7));
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Reading: chunks and whole responses become deltas.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use super::body::BodyReader;
+use super::place::{Field, put};
+use super::view::{self, Body, Choice, Chunk, Content, Str, is_void, text_of};
+use crate::delta::{
+    Delta, DeltaKind, FinishKind, FinishReason, Restated, Runs, Slot, Text, UpstreamError, Usage,
+};
+use crate::json;
+use crate::sse::Frame;
+use crate::wire::{DecodeError, Decoded};
+
+/// Reads a frame that has data.
+pub(super) fn frame(frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
+    let Some(data) = frame.data_bytes() else {
+        into.deltas.push(Delta::stream(DeltaKind::Meta));
+        return Ok(());
+    };
+    if data.trim_ascii() == b"[DONE]" {
+        into.deltas.push(Delta::stream(DeltaKind::Terminal));
+        return Ok(());
+    }
+    let Some(chunk) = chunk(data, "a chat completion chunk", into)? else { return Ok(()) };
+    let is_error = frame.event() == Some("error");
+    Reader { into, whole: false }.chunk(&chunk, data, is_error)
+}
+
+/// Reads a whole response.
+pub(super) fn whole(body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
+    let Some(chunk) = chunk(body, "a chat completion", into)? else { return Ok(()) };
+    Reader { into, whole: true }.chunk(&chunk, body, false)?;
+    if !into.deltas.iter().any(|delta| matches!(delta.kind, DeltaKind::Error(_))) {
+        into.deltas.push(Delta::stream(DeltaKind::Terminal));
+    }
+    Ok(())
+}
+
+/// The typed view of a document; JSON that is no object is nothing this format knows, and is reported so.
+fn chunk<'a>(data: &'a [u8], expected: &str, into: &mut Decoded) -> Result<Option<Chunk<'a>>, DecodeError> {
+    if data.trim_ascii_start().first() == Some(&b'{') {
+        return serde_json::from_slice(data).map(Some).map_err(|error| DecodeError::json(expected, &error));
+    }
+    serde_json::from_slice::<IgnoredAny>(data).map_err(|error| DecodeError::json(expected, &error))?;
+    into.deltas.push(unknown("unknown", data));
+    Ok(None)
+}
+
+struct Reader<'r> {
+    into: &'r mut Decoded,
+    /// A whole response: bodies are messages, and every call is there at once.
+    whole: bool,
+}
+
+impl Reader<'_> {
+    fn chunk(&mut self, chunk: &Chunk<'_>, data: &[u8], is_error: bool) -> Result<(), DecodeError> {
+        let before = self.into.deltas.len();
+        self.meta(chunk);
+        let choices = chunk.choices.as_deref().unwrap_or_default();
+        for (outer, choice) in choices.iter().enumerate() {
+            self.choice(choice, outer)?;
+        }
+        self.lone_signature(before);
+        for (outer, choice) in choices.iter().enumerate() {
+            self.finish(choice, outer);
+        }
+        self.usage(chunk);
+        match chunk.error {
+            Some(error) if !is_void(error.get()) => self.error(error.get()),
+            _ if is_error => self.error(std::str::from_utf8(data).unwrap_or_default()),
+            _ => {}
+        }
+        if self.into.deltas.len() == before {
+            self.nothing(chunk, data);
+        }
+        Ok(())
+    }
+
+    fn meta(&mut self, chunk: &Chunk<'_>) {
+        if !self.into.wants_meta {
+            return;
+        }
+        // Azure's first chunk has empty ones; the next may say.
+        let word = |raw: Option<&RawValue>| {
+            raw.map(|raw| text_of(raw.get())).filter(|word| !word.is_empty()).map(Text::from)
+        };
+        if let Some(id) = word(chunk.id) {
+            self.into.id = Some(id);
+        }
+        if let Some(model) = word(chunk.model) {
+            self.into.model = Some(model);
+        }
+    }
+
+    fn choice(&mut self, choice: &Choice<'_>, outer: usize) -> Result<(), DecodeError> {
+        let number = choice.number();
+        let message = match choice.message {
+            Some(message) if self.whole => Some(parse::<Body<'_>>(message.get(), "a message")?),
+            _ => None,
+        };
+        let body = message.as_ref().or(choice.delta.as_ref());
+        let before = self.into.deltas.len();
+        let mut reader = BodyReader { into: self.into, number, outer, whole: self.whole };
+        if let Some(body) = body {
+            reader.body(body)?;
+        }
+        let has_payload = self.into.deltas[before..].iter().any(|delta| delta.kind.is_payload());
+        if !has_payload && body.is_some_and(|body| body.role.is_some()) {
+            self.push(number, outer, Slot::None, DeltaKind::Role);
+        }
+        if !self.whole {
+            self.copies(choice, outer)?;
+        } else if let Some(text) = choice.text {
+            self.copy(text_of(text.get()).as_ref(), body, number, outer, Field::Text);
+        }
+        if body.is_some_and(|body| body.notes || twins_differ(body)) {
+            self.push(number, outer, Slot::Run, DeltaKind::Annotation { ahead: false });
+        }
+        if !has_payload && choice.logprobs.is_some_and(|raw| !is_void(raw.get())) {
+            self.push(number, outer, Slot::Run, DeltaKind::Annotation { ahead: true });
+        }
+        Ok(())
+    }
+
+    /// What `message` and `text` say beside `delta`.
+    fn copies(&mut self, choice: &Choice<'_>, outer: usize) -> Result<(), DecodeError> {
+        let number = choice.number();
+        if let Some(raw) = choice.message {
+            let message = parse::<MessageCopy<'_>>(raw.get(), "a message object")?;
+            let delta_calls = choice.delta.as_ref().and_then(|delta| delta.tool_calls).map(RawValue::get);
+            if message.holds_more(raw.get(), delta_calls) {
+                let kind = opaque("message", Runs::Unknown, raw.get().len());
+                self.into.deltas.push(put(Delta::new(number, Slot::None, kind), outer, Field::Message, 0));
+            } else if let Some(Content::Text(text)) = &message.content {
+                self.copy(text, choice.delta.as_ref(), number, outer, Field::Message);
+            }
+        }
+        if let Some(text) = choice.text {
+            self.copy(&text_of(text.get()), choice.delta.as_ref(), number, outer, Field::Text);
+        }
+        Ok(())
+    }
+
+    /// A copy of all text so far. One that equals the delta beside it repeats only that, and shares its fate
+    /// without a delta of its own.
+    fn copy(&mut self, text: &str, beside: Option<&Body<'_>>, number: u32, outer: usize, field: Field) {
+        let twin = beside.and_then(|body| body.content.as_ref());
+        let is_twin = matches!(twin, Some(Content::Text(content)) if content == text);
+        if !text.is_empty() && !is_twin {
+            let kind = DeltaKind::Copy(Restated::body(text));
+            self.into.deltas.push(put(Delta::new(number, Slot::None, kind), outer, field, 0));
+        }
+    }
+
+    fn finish(&mut self, choice: &Choice<'_>, outer: usize) {
+        if let Some(Str(word)) = choice.finish_reason.as_ref().filter(|word| !word.0.is_empty()) {
+            let reason = FinishReason::new(finish_kind(word), word.as_ref());
+            self.push(choice.number(), outer, Slot::None, DeltaKind::Finish(reason));
+        }
+    }
+
+    fn usage(&mut self, chunk: &Chunk<'_>) {
+        let of_choice = || chunk.choices.iter().flatten().find_map(|choice| choice.usage);
+        let raw = chunk.usage.or_else(of_choice).map(RawValue::get);
+        let raw = raw.or_else(|| json::member(chunk.x_groq?.get(), "usage"));
+        let Some(tokens) = raw.and_then(|raw| serde_json::from_str::<view::Tokens<'_>>(raw).ok()) else {
+            return;
+        };
+        let count = |raw: Option<&RawValue>| raw.and_then(|raw| view::integer(raw.get()));
+        self.into.deltas.push(Delta::stream(DeltaKind::Usage(Usage {
+            input: count(tokens.prompt_tokens),
+            output: count(tokens.completion_tokens),
+            total: count(tokens.total_tokens),
+        })));
+    }
+
+    fn error(&mut self, raw: &str) {
+        let member = |name| json::member(raw, name).filter(|raw| *raw != "null");
+        if let Some(call) = member("failed_generation") {
+            let kind = opaque("failed_generation", Runs::Unknown, call.len());
+            self.into.deltas.push(put(Delta::new(0, Slot::None, kind), 0, Field::FailedGeneration, 0));
+        }
+        let word = |raw| Text::from(text_of(raw));
+        // An error that is a bare string is its own message.
+        let message = if json::is_object(raw) { member("message").map(word) } else { Some(word(raw)) };
+        let code = member("code").or_else(|| member("type")).map(word);
+        self.into.deltas.push(Delta::stream(DeltaKind::Error(UpstreamError { code, message })));
+    }
+
+    /// A frame must be something; one without deltas is metadata, or nothing this format knows.
+    fn nothing(&mut self, chunk: &Chunk<'_>, data: &[u8]) {
+        let object = chunk.object.map(|raw| text_of(raw.get())).unwrap_or_default();
+        let choices = chunk.choices.as_deref();
+        if choices.is_none() && !object.starts_with("chat.completion") {
+            let kind = chunk.kind.map(|raw| text_of(raw.get())).unwrap_or(object);
+            self.into.deltas.push(unknown(if kind.is_empty() { "unknown" } else { &kind }, data));
+        } else if let Some(choice) = choices.and_then(<[_]>::first) {
+            self.push(choice.number(), 0, Slot::None, DeltaKind::Meta);
+        } else {
+            self.into.deltas.push(Delta::stream(DeltaKind::Meta));
+        }
+    }
+
+    /// A signature that nothing else accompanies belongs to no block here.
+    fn lone_signature(&mut self, before: usize) {
+        if let [delta] = &mut self.into.deltas[before..] {
+            if delta.kind == DeltaKind::Signature {
+                delta.kind = DeltaKind::Meta;
+                delta.slot = Slot::None;
+            }
+        }
+    }
+
+    fn push(&mut self, choice: u32, outer: usize, slot: Slot, kind: DeltaKind) {
+        self.into.deltas.push(put(Delta::new(choice, slot, kind), outer, Field::Other, 0));
+    }
+}
+
+/// A `message` beside `delta`.
+#[derive(Deserialize)]
+struct MessageCopy<'a> {
+    #[serde(borrow)]
+    content: Option<Content<'a>>,
+    #[serde(borrow)]
+    tool_calls: Option<&'a RawValue>,
+}
+
+impl MessageCopy<'_> {
+    /// Whether it holds anything but text, and calls that the delta beside it has too.
+    fn holds_more(&self, raw: &str, delta_calls: Option<&str>) -> bool {
+        let calls = self.tool_calls.map(RawValue::get);
+        let more_calls = calls.is_some_and(|calls| !is_void(calls)) && calls != delta_calls;
+        let list = matches!(&self.content, Some(Content::List(items)) if !items.is_empty());
+        more_calls
+            || list
+            || json::members(raw).into_iter().flatten().any(|(name, value)| {
+                !matches!(name.as_ref(), "role" | "content" | "tool_calls") && !is_void(value)
+            })
+    }
+}
+
+/// Twin fields are copies of each other; one that is none must not leave unseen.
+fn twins_differ(body: &Body<'_>) -> bool {
+    match (&body.reasoning_content, &body.reasoning) {
+        (Some(a), Some(b)) => !a.0.is_empty() && !b.0.is_empty() && a.0 != b.0,
+        _ => false,
+    }
+}
+
+fn finish_kind(word: &str) -> FinishKind {
+    match word {
+        "stop" | "eos" | "stop_sequence" | "end_turn" => FinishKind::Stop,
+        "tool_calls" | "function_call" => FinishKind::ToolCalls,
+        "length" | "max_tokens" => FinishKind::Length,
+        "content_filter" => FinishKind::Filter,
+        "error" => FinishKind::Error,
+        _ => FinishKind::Other,
+    }
+}
+
+fn unknown(kind: &str, data: &[u8]) -> Delta {
+    put(Delta::new(0, Slot::None, opaque(kind, Runs::Unknown, data.len())), 0, Field::Other, 0)
+}
+
+pub(super) fn opaque(kind: &str, runs: Runs, bytes: usize) -> DeltaKind {
+    DeltaKind::Opaque { kind: kind.into(), runs, bytes }
+}
+
+pub(super) fn parse<'a, T: Deserialize<'a>>(raw: &'a str, expected: &str) -> Result<T, DecodeError> {
+    serde_json::from_str(raw).map_err(|error| DecodeError::json(expected, &error))
+}

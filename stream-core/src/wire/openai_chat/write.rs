@@ -1,0 +1,405 @@
+//! Writing a stream: original bytes where nothing changed, patched or rebuilt chunks where something did.
+
+use bytes::Bytes;
+
+use super::fragment::{self, Members};
+use super::place::{self, Field};
+use super::raw::{RawChoice, RawChunk, event};
+use super::state::Ledger;
+use super::whole;
+use crate::delta::DeltaKind;
+use crate::json::{self, At, Object};
+use crate::sse::Frame;
+use crate::wire::{Ending, EndingKind, Fate, Outgoing, Part, Writer, WriterOptions};
+
+/// Writes one chat response.
+#[derive(Debug)]
+pub(super) struct ChatWriter {
+    options: WriterOptions,
+    ledger: Ledger,
+    /// The data of the chunk whose envelope chunks made here take: the first that has a choice, else the first.
+    opening: Option<Bytes>,
+    opening_has_choice: bool,
+    /// The data of the last chunk with token counts, whether it left or not.
+    usage: Option<Bytes>,
+    /// What the last bytes written lack to end with an event border.
+    border: &'static [u8],
+}
+
+impl ChatWriter {
+    pub(super) fn new(options: &WriterOptions) -> Self {
+        Self {
+            options: options.clone(),
+            ledger: Ledger::default(),
+            opening: None,
+            opening_has_choice: false,
+            usage: None,
+            border: b"",
+        }
+    }
+
+    /// Keeps what later chunks made here are built from. Only handles of bytes: nothing is parsed before it is needed.
+    fn remember(&mut self, data: &Bytes, parts: &[Part]) {
+        let has_choice = parts.iter().any(|part| part.delta.choice.is_some());
+        let known = parts.iter().any(|part| {
+            !matches!(part.delta.kind, DeltaKind::Opaque { .. } | DeltaKind::Terminal | DeltaKind::Error(_))
+        });
+        if known && (self.opening.is_none() || (has_choice && !self.opening_has_choice)) {
+            self.opening = Some(data.clone());
+            self.opening_has_choice = has_choice;
+        }
+        if parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Usage(_))) {
+            self.usage = Some(data.clone());
+        }
+    }
+
+    fn way(&self, frame: &Frame, data: Option<&Bytes>, parts: &[Part]) -> Way {
+        let rebuilt = |part: &Part| match part.fate {
+            Fate::Kept => false,
+            Fate::Edited => !matches!(part.delta.kind, DeltaKind::Finish(_)),
+            Fate::Inserted | Fate::Dropped => true,
+        };
+        if parts.iter().any(rebuilt) || self.has_stale_copies(data, parts) {
+            return Way::Rebuild;
+        }
+        let patched = |part: &Part| part.fate == Fate::Edited || self.ledger.moved(part).is_some();
+        if parts.iter().any(patched) { Way::Patch } else { Way::Raw(frame.raw().clone()) }
+    }
+
+    /// Whether an untouched chunk says again what the client did not get, or got otherwise.
+    fn has_stale_copies(&self, data: Option<&Bytes>, parts: &[Part]) -> bool {
+        if !self.ledger.any_tainted() {
+            return false;
+        }
+        let Some(chunk) = data.and_then(|data| RawChunk::read(data)) else { return false };
+        chunk.choices.iter().enumerate().any(|(outer, choice)| {
+            let is_call = |part: &&Part| {
+                part.delta.place.outer as usize == outer
+                    && matches!(part.delta.kind, DeltaKind::Call(_) | DeltaKind::Opaque { .. })
+                    && matches!(place::field(part.delta.place), Some(Field::ToolCall | Field::FunctionCall))
+            };
+            let calls = parts.iter().filter(is_call).count();
+            self.ledger.is_tainted(choice.number()) && choice.has_leftovers(calls)
+        })
+    }
+
+    /// What stands in for emptied turns that this part ends, as items of `choices` (rule 21).
+    fn notices(&mut self, part: &Part) -> Vec<String> {
+        let ends: Vec<u32> = match part.delta.kind {
+            _ if part.fate == Fate::Dropped => return Vec::new(),
+            DeltaKind::Finish(_) => part.delta.choice.into_iter().collect(),
+            DeltaKind::Terminal => self
+                .ledger
+                .choices()
+                .filter(|(_, choice)| !choice.finished)
+                .map(|(number, _)| number)
+                .collect(),
+            _ => return Vec::new(),
+        };
+        let Some(notice) = self.options.empty_notice.clone() else { return Vec::new() };
+        let mut notices = Vec::new();
+        for number in ends {
+            if self.ledger.wants_notice(number) {
+                notices.push(self.choice(number, None, vec![("content", json::quote(&notice))], None));
+                self.ledger.choice(number).has_payload = true;
+            }
+        }
+        notices
+    }
+
+    /// Writes a frame as these bytes, which say all of its parts.
+    fn raw(&mut self, raw: Bytes, parts: &[Part], out: &mut Vec<Bytes>) {
+        for part in parts {
+            for notice in self.notices(part) {
+                self.chunk(&notice, None, out);
+            }
+            self.ledger.track(part);
+        }
+        for number in parts.iter().filter_map(|part| part.delta.choice) {
+            self.ledger.choice(number).opened = true;
+        }
+        self.border(out);
+        self.border = missing_border(&raw);
+        out.push(raw);
+    }
+
+    /// The chunk with other indices and finish reasons; all other bytes stay.
+    fn patched(&mut self, frame: &Frame, data: &Bytes, parts: &[Part]) -> Bytes {
+        let mut edits: Vec<(Vec<At<'static>>, String)> = Vec::new();
+        for part in parts {
+            let outer = part.delta.place.outer as usize;
+            let of_choice = |path: &[At<'static>]| [&[At::Key("choices"), At::Item(outer)], path].concat();
+            if let Some(index) = self.ledger.moved(part) {
+                let item = At::Item(place::item(part.delta.place));
+                let path = [At::Key("delta"), At::Key("tool_calls"), item, At::Key("index")];
+                edits.push((of_choice(&path), index.to_string()));
+            }
+            if let (DeltaKind::Finish(reason), Fate::Edited) = (&part.delta.kind, part.fate) {
+                edits.push((of_choice(&[At::Key("finish_reason")]), json::quote(reason.raw())));
+                edits.push((of_choice(&[At::Key("native_finish_reason")]), json::quote(reason.raw())));
+            }
+        }
+        let document = std::str::from_utf8(data).unwrap_or_default();
+        let is_null = |path: &[At<'_>]| json::find(document, path) == Some("null");
+        let edits: Vec<(&[At<'_>], &str)> = edits
+            .iter()
+            .map(|(path, new)| (path.as_slice(), new.as_str()))
+            .filter(|(path, _)| !is_null(path))
+            .collect();
+        splice(frame, data, &json::patch(document, &edits))
+    }
+
+    fn rebuild(&mut self, frame: Option<&Frame>, data: Option<&Bytes>, parts: &[Part], out: &mut Vec<Bytes>) {
+        let raw = data.and_then(|data| RawChunk::read(data)).unwrap_or_default();
+        let mut events = Vec::new();
+        let mut usage = None;
+        let mut error = None;
+        let mut with_generation = false;
+        for part in parts {
+            let left = part.fate != Fate::Dropped;
+            events.extend(self.notices(part));
+            let index = self.ledger.track(part);
+            match &part.delta.kind {
+                _ if !left => {}
+                DeltaKind::Usage(_) => usage = raw.usage,
+                DeltaKind::Error(_) => error = Some(raw.error(with_generation)),
+                DeltaKind::Opaque { .. }
+                    if place::field(part.delta.place) == Some(Field::FailedGeneration) =>
+                {
+                    with_generation |= part.fate == Fate::Kept;
+                }
+                _ => events.extend(self.rebuilt_part(part, &raw, index)),
+            }
+        }
+        for choice in &raw.choices {
+            // The role survives the loss of everything beside it.
+            let number = choice.number();
+            if choice.body("role").is_some() && !self.ledger.choice(number).opened {
+                events.push(self.choice(number, Some(choice), Members::new(), None));
+            }
+        }
+        let name = frame.and_then(Frame::event);
+        let envelope = if raw.envelope.is_empty() { self.envelope() } else { raw.object_text() };
+        if events.is_empty() && usage.is_some() {
+            events.push(String::new());
+        }
+        let last = events.len().saturating_sub(1);
+        for (position, choice) in events.iter().enumerate() {
+            let usage = usage.filter(|_| position == last);
+            self.push(event(name, &chunk(&envelope, choice, usage)), out);
+        }
+        if let Some(error) = error {
+            let document = raw.object().raw("error", &error).finish();
+            self.push(event(name, &document), out);
+        }
+    }
+
+    /// One of `choices`, with what a part says.
+    fn rebuilt_part(&mut self, part: &Part, raw: &RawChunk<'_>, index: Option<u64>) -> Option<String> {
+        let number = part.delta.choice?;
+        let nothing = RawChoice::default();
+        let choice = match part.fate {
+            Fate::Inserted => raw.choices.iter().find(|choice| choice.number() == number),
+            _ => raw.choices.get(part.delta.place.outer as usize),
+        };
+        let choice = choice.unwrap_or(&nothing);
+        match &part.delta.kind {
+            DeltaKind::Finish(reason) => {
+                let native = choice.get("native_finish_reason").map(|native| match part.fate {
+                    Fate::Edited => json::quote(reason.raw()),
+                    _ => native.to_owned(),
+                });
+                let finish = Finish { reason: json::quote(reason.raw()), native };
+                Some(self.choice(number, Some(choice), Members::new(), Some(finish)))
+            }
+            _ => {
+                let members = fragment::members(part, choice, index);
+                (!members.is_empty()).then(|| self.choice(number, Some(choice), members, None))
+            }
+        }
+    }
+
+    /// One of `choices`; the first of its number carries the role.
+    fn choice(
+        &mut self,
+        number: u32,
+        raw: Option<&RawChoice<'_>>,
+        members: Members,
+        finish: Option<Finish>,
+    ) -> String {
+        let mut delta = Object::new();
+        let state = self.ledger.choice(number);
+        if !std::mem::replace(&mut state.opened, true) {
+            delta = delta.raw("role", raw.and_then(|raw| raw.body("role")).unwrap_or("\"assistant\""));
+        }
+        for (name, value) in members {
+            delta = delta.raw(name, &value);
+        }
+        let finish = finish.unwrap_or_default();
+        let mut choice = Object::new()
+            .number("index", number.into())
+            .raw("delta", &delta.finish())
+            .raw("finish_reason", &finish.reason);
+        if let Some(native) = finish.native {
+            choice = choice.raw("native_finish_reason", &native);
+        }
+        choice.finish()
+    }
+
+    /// Writes a chunk made here; `choice` is empty for one without.
+    fn chunk(&mut self, choice: &str, usage: Option<&str>, out: &mut Vec<Bytes>) {
+        let envelope = self.envelope();
+        self.push(event(None, &chunk(&envelope, choice, usage)), out);
+    }
+
+    /// The envelope of chunks made here, an object to be continued.
+    fn envelope(&self) -> String {
+        let raw = self.opening.as_deref().and_then(RawChunk::read).unwrap_or_default();
+        if raw.envelope.is_empty() { MADE.to_owned() } else { raw.object_text() }
+    }
+
+    fn refuse(&mut self, message: &str, out: &mut Vec<Bytes>) {
+        let mut open: Vec<u32> = self.ledger.choices().map(|(number, _)| number).collect();
+        if open.is_empty() {
+            open.push(0);
+        }
+        for number in open {
+            if !message.is_empty() {
+                let refusal = self.choice(number, None, vec![("refusal", json::quote(message))], None);
+                self.chunk(&refusal, None, out);
+            }
+            let finish = Finish { reason: json::quote("content_filter"), native: None };
+            let last = self.choice(number, None, Members::new(), Some(finish));
+            self.chunk(&last, None, out);
+        }
+        let usage = self.usage.clone();
+        if let Some(usage) = usage.as_deref().and_then(RawChunk::read).and_then(|chunk| chunk.usage) {
+            self.chunk("", Some(usage), out);
+        }
+    }
+
+    fn push(&mut self, event: Bytes, out: &mut Vec<Bytes>) {
+        self.border(out);
+        out.push(event);
+    }
+
+    fn border(&mut self, out: &mut Vec<Bytes>) {
+        if !self.border.is_empty() {
+            out.push(Bytes::from_static(std::mem::take(&mut self.border)));
+        }
+    }
+}
+
+impl Writer for ChatWriter {
+    fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
+        let Outgoing { frame, parts } = outgoing;
+        let Some(frame) = frame else { return self.rebuild(None, None, &parts, out) };
+        let data = frame.data().or_else(|| frame.lenient_data());
+        if let Some(data) = &data {
+            self.remember(data, &parts);
+        }
+        match self.way(&frame, data.as_ref(), &parts) {
+            Way::Rebuild => self.rebuild(Some(&frame), data.as_ref(), &parts, out),
+            Way::Patch => {
+                let data = data.unwrap_or_default();
+                let bytes = self.patched(&frame, &data, &parts);
+                self.raw(bytes, &parts, out);
+            }
+            Way::Raw(raw) => {
+                self.raw(raw, &parts, out);
+            }
+        }
+    }
+
+    fn end(&mut self, ending: &Ending, out: &mut Vec<Bytes>) {
+        if std::mem::replace(&mut self.ledger.ended, true) {
+            return;
+        }
+        if ending.kind == EndingKind::Refuse && !self.ledger.forbids_refusal() {
+            self.refuse(&ending.message, out);
+        } else {
+            self.push(event(None, &error_document(&ending.message)), out);
+        }
+        self.push(Bytes::from_static(DONE), out);
+    }
+
+    fn keep_alive(&self) -> Bytes {
+        Bytes::from_static(b": keep-alive\n\n")
+    }
+
+    fn whole(&mut self, body: Outgoing, ending: Option<&Ending>) -> Bytes {
+        let bytes = whole::write(&mut self.ledger, &self.options, &body, ending);
+        self.ledger.ended = true;
+        bytes
+    }
+
+    fn ended(&self) -> bool {
+        self.ledger.ended
+    }
+}
+
+/// How a frame is written.
+enum Way {
+    Raw(Bytes),
+    Patch,
+    Rebuild,
+}
+
+/// How a choice of a chunk says that it ends, as raw JSON.
+struct Finish {
+    reason: String,
+    native: Option<String>,
+}
+
+impl Default for Finish {
+    fn default() -> Self {
+        Self { reason: String::from("null"), native: None }
+    }
+}
+
+/// The error event's document: SDKs raise on it.
+pub(super) fn error_document(message: &str) -> String {
+    let error = Object::new()
+        .string("message", message)
+        .string("type", "policy_error")
+        .raw("param", "null")
+        .string("code", "blocked");
+    Object::new().raw("error", &error.finish()).finish()
+}
+
+fn chunk(envelope: &str, choice: &str, usage: Option<&str>) -> String {
+    let mut chunk = format!("{envelope},\"choices\":[{choice}]");
+    if let Some(usage) = usage {
+        chunk.push_str(",\"usage\":");
+        chunk.push_str(usage);
+    }
+    chunk.push('}');
+    chunk
+}
+
+/// The frame with another document in place of its data.
+fn splice(frame: &Frame, data: &Bytes, document: &str) -> Bytes {
+    let raw = frame.raw();
+    let start = (data.as_ptr() as usize).wrapping_sub(raw.as_ptr() as usize);
+    match (raw.get(..start), raw.get(start.saturating_add(data.len())..)) {
+        (Some(head), Some(tail)) => [head, document.as_bytes(), tail].concat().into(),
+        // Data of several lines is no slice of the frame.
+        _ => event(frame.event(), document),
+    }
+}
+
+fn missing_border(raw: &[u8]) -> &'static [u8] {
+    let ends = |tails: &[&[u8]]| tails.iter().any(|tail| raw.ends_with(tail));
+    if ends(&[b"\n\n", b"\r\r", b"\n\r\n"]) || raw == b"\n" || raw == b"\r\n" {
+        b""
+    } else if ends(&[b"\n", b"\r"]) {
+        b"\n"
+    } else {
+        b"\n\n"
+    }
+}
+
+/// The envelope where no chunk of the upstream has come.
+const MADE: &str = r#"{"id":"chatcmpl-blocked","object":"chat.completion.chunk","created":0,"model":"""#;
+
+const DONE: &[u8] = b"data: [DONE]\n\n";

@@ -1,0 +1,76 @@
+//! `output_index`: shifted by dropped and inserted items, never made dense.
+
+/// The indices of one response's items.
+#[derive(Debug, Default)]
+pub(super) struct Indices {
+    /// Those of dropped items, as they came.
+    dropped: Vec<u32>,
+    /// Those that items made here have on the wire, rising.
+    inserted: Vec<u32>,
+    /// The first that no item on the wire has.
+    next: u32,
+}
+
+impl Indices {
+    /// Books an item that opens with this index, and answers with the one it has on the wire.
+    pub(super) fn open(&mut self, item: u32, leaves: bool) -> Option<u32> {
+        if !leaves {
+            self.dropped.push(item);
+            return None;
+        }
+        let index = self.shifted(item);
+        self.next = self.next.max(index.saturating_add(1));
+        Some(index)
+    }
+
+    /// Takes the next free index for an item made here.
+    pub(super) fn insert(&mut self) -> u32 {
+        let index = self.next;
+        self.inserted.push(index);
+        self.next = index.saturating_add(1);
+        index
+    }
+
+    /// An index after the dropped items before it have gone and the inserted ones have come.
+    pub(super) fn shifted(&self, item: u32) -> u32 {
+        let dropped = self.dropped.iter().filter(|dropped| **dropped < item).count();
+        let start = item.saturating_sub(u32::try_from(dropped).unwrap_or(u32::MAX));
+        self.inserted
+            .iter()
+            .fold(start, |index, inserted| if *inserted <= index { index.saturating_add(1) } else { index })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_made_here_takes_the_next_free_index_and_shifts_later_ones() {
+        let mut indices = Indices::default();
+        assert_eq!(indices.open(0, true), Some(0));
+        assert_eq!(indices.open(1, false), None);
+        assert_eq!(indices.insert(), 1);
+        assert_eq!(indices.open(2, true), Some(2));
+        assert_eq!(indices.open(3, true), Some(3));
+        assert_eq!(indices.insert(), 4);
+        assert_eq!(indices.open(4, false), None);
+        assert_eq!(indices.open(5, true), Some(5));
+    }
+
+    #[test]
+    fn an_item_that_opens_late_keeps_its_place_before_an_inserted_one() {
+        let mut indices = Indices::default();
+        assert_eq!(indices.open(1, true), Some(1));
+        assert_eq!(indices.insert(), 2);
+        assert_eq!(indices.open(0, true), Some(0));
+        assert_eq!(indices.open(2, true), Some(3));
+    }
+
+    #[test]
+    fn gaps_of_the_upstream_stay() {
+        let mut indices = Indices::default();
+        assert_eq!(indices.open(3, true), Some(3));
+        assert_eq!(indices.open(5, true), Some(5));
+    }
+}

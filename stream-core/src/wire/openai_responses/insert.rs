@@ -1,0 +1,98 @@
+//! Inserting text and calls into a stream.
+//!
+//! Each is an item of its own, with the next free index: another item may be open, and what is written into a message
+//! would have to be found again in every copy of it.
+
+use bytes::Bytes;
+
+use super::made;
+use super::write::ResponsesWriter;
+use crate::delta::{Channel, DeltaKind, FinishKind};
+use crate::wire::{Fate, Part};
+
+impl ResponsesWriter {
+    /// Writes the inserted ones of parts that share no event.
+    pub(super) fn insert_alone(&mut self, parts: &[Part], out: &mut Vec<Bytes>) {
+        if parts.iter().any(|part| part.fate == Fate::Inserted) {
+            self.touched = true;
+            self.sequence.enter_made();
+            self.insert(parts, out);
+            self.sequence.leave();
+        }
+    }
+
+    /// Writes the inserted ones of some parts.
+    pub(super) fn insert(&mut self, parts: &[Part], out: &mut Vec<Bytes>) {
+        for inserted in joined(parts) {
+            self.insert_one(&inserted, out);
+        }
+    }
+
+    /// Writes the notice if an empty response is about to end (rule 21).
+    pub(super) fn insert_notice(&mut self, parts: &[Part], out: &mut Vec<Bytes>) {
+        if let Some(notice) = self.due_notice(parts) {
+            self.insert_one(&notice, out);
+        }
+    }
+
+    /// The notice, if the response ends with these parts and everything was dropped. A failure is an answer of its own.
+    pub(super) fn due_notice(&self, parts: &[Part]) -> Option<DeltaKind> {
+        let leaves = |part: &&Part| part.fate != Fate::Dropped;
+        let ends = parts.iter().filter(leaves).any(|part| part.delta.kind == DeltaKind::Terminal);
+        let fails = parts.iter().any(|part| match &part.delta.kind {
+            DeltaKind::Finish(reason) => reason.kind() == FinishKind::Error,
+            DeltaKind::Error(_) => true,
+            _ => false,
+        });
+        let text = self.notice.clone().filter(|_| ends && !fails && self.ledger.is_emptied())?;
+        Some(DeltaKind::Text { channel: Channel::Content, text })
+    }
+
+    /// The next number for ids made here.
+    pub(super) fn next_made(&mut self) -> u32 {
+        self.made += 1;
+        self.made
+    }
+
+    fn insert_one(&mut self, inserted: &DeltaKind, out: &mut Vec<Bytes>) {
+        let index = self.ledger.insert();
+        let made = match inserted {
+            DeltaKind::Call(call) => made::call(self.next_made(), index, call),
+            DeltaKind::Text { text, .. } => made::message(self.next_made(), index, text),
+            _ => return,
+        };
+        for event in made.events {
+            self.make(event, out);
+        }
+        self.inserted.push((index, made.document));
+    }
+}
+
+/// The parts whose inserted ones come before an event, and those whose come after. Nothing comes after the last event.
+pub(super) fn around(parts: &[Part]) -> (&[Part], &[Part]) {
+    if parts.iter().any(|part| part.delta.kind == DeltaKind::Terminal) {
+        return (parts, &[]);
+    }
+    let own = parts.iter().position(|part| part.fate != Fate::Inserted).unwrap_or(parts.len());
+    parts.split_at(own)
+}
+
+/// Inserted texts and calls; pieces of one text joined.
+pub(super) fn joined(parts: &[Part]) -> Vec<DeltaKind> {
+    let mut joined: Vec<DeltaKind> = Vec::new();
+    let mut last_key = None;
+    for part in parts.iter().filter(|part| part.fate == Fate::Inserted) {
+        match (&part.delta.kind, joined.last_mut()) {
+            (DeltaKind::Text { text, .. }, _) if text.is_empty() => {}
+            (DeltaKind::Text { text, .. }, Some(DeltaKind::Text { text: before, .. }))
+                if part.key.is_some() && part.key == last_key =>
+            {
+                *before = format!("{before}{text}").into();
+            }
+            (kind @ (DeltaKind::Text { .. } | DeltaKind::Call(_)), _) => joined.push(kind.clone()),
+            _ => {}
+        }
+        last_key = part.key;
+    }
+    joined
+}

@@ -1,0 +1,312 @@
+//! What the types of output items mean, and how an item is told: when it opens, and when it is restated.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::view::{self, ContentPart, Item, Raw};
+use crate::delta::{CallDelta, CallFlavor, Channel, Delta, DeltaKind, Restated, Runs, Slot, Text};
+use crate::wire::DecodeError;
+
+/// What an item is to a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Message,
+    Reasoning,
+    /// The client runs it (rule 7); its arguments are in the first of these fields that is there.
+    Call(CallFlavor, &'static [&'static str]),
+    /// The provider ran it.
+    Server,
+    Unknown,
+}
+
+impl Role {
+    pub(super) fn of(kind: &str) -> Self {
+        ROLES.iter().find(|(name, _)| *name == kind).map_or(Self::Unknown, |(_, role)| *role)
+    }
+
+    /// The role of the items that an event like `web_search_call.searching` or `shell_call_command.delta` speaks of:
+    /// that of the longest type its name starts with.
+    pub(super) fn of_event(kind: &str) -> Self {
+        ROLES
+            .iter()
+            .filter(|(name, _)| kind.starts_with(name))
+            .max_by_key(|(name, _)| name.len())
+            .map_or(Self::Unknown, |(_, role)| *role)
+    }
+}
+
+/// The text of a part: its channel and the field it stands in.
+pub(super) fn part_text(kind: &str) -> Option<(Channel, &'static str)> {
+    Some(match kind {
+        "output_text" | "text" => (Channel::Content, "text"),
+        "output_audio" => (Channel::Content, "transcript"),
+        "refusal" => (Channel::Refusal, "refusal"),
+        "reasoning_text" | "summary_text" => (Channel::Reasoning, "text"),
+        _ => return None,
+    })
+}
+
+/// An item with its raw bytes and type.
+#[derive(Debug)]
+pub(super) struct Told<'a> {
+    index: u32,
+    kind: Cow<'a, str>,
+    role: Role,
+    item: Item<'a>,
+    bytes: usize,
+}
+
+impl<'a> Told<'a> {
+    pub(super) fn read(raw: &'a RawValue, index: u32) -> Result<Self, DecodeError> {
+        let item: Item<'a> = view::parse(raw.get(), "an output item")?;
+        let kind = view::string(item.kind).unwrap_or(Cow::Borrowed("unknown"));
+        let role = match Role::of(&kind) {
+            // A search that the client is to run.
+            Role::Server if view::string(item.execution).as_deref() == Some("client") => Role::Unknown,
+            role => role,
+        };
+        Ok(Self { index, kind, role, item, bytes: raw.get().len() })
+    }
+
+    /// The item opens (`output_item.added`), empty as a rule.
+    pub(super) fn added(&self, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
+        match self.role {
+            Role::Message | Role::Reasoning => {
+                into.push(self.delta(Slot::ITEM, DeltaKind::ItemStart { channel: self.channel() }));
+                self.each_part(|part, said| {
+                    match said {
+                        Said::Text(_, text) if text.is_empty() => {}
+                        Said::Text(channel, text) => {
+                            into.push(self.delta(part, DeltaKind::Text { channel, text: text.into() }));
+                        }
+                        Said::Opaque(kind, bytes) => into.push(self.delta(part, opaque(kind, bytes))),
+                    };
+                })
+            }
+            Role::Call(flavor, _) => {
+                // An action is still incomplete here and would contradict the one that is done.
+                let arguments = self.body().filter(|body| !body.is_empty() && self.has_whole_body());
+                into.push(self.delta(0, self.call(flavor, arguments)));
+                Ok(())
+            }
+            Role::Server | Role::Unknown => {
+                into.push(self.delta(0, self.opaque()));
+                Ok(())
+            }
+        }
+    }
+
+    /// The item is restated and, in `output_item.done`, complete.
+    pub(super) fn done(&self, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
+        let stop = match self.role {
+            Role::Message | Role::Reasoning => Slot::ITEM,
+            Role::Call(..) | Role::Server | Role::Unknown => 0,
+        };
+        match self.role {
+            Role::Server | Role::Unknown => into.push(self.delta(0, self.opaque())),
+            _ => self.restated(into)?,
+        }
+        into.push(self.delta(stop, DeltaKind::Stop));
+        Ok(())
+    }
+
+    /// The item stands in the `output` of a response that was streamed.
+    pub(super) fn restated(&self, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
+        match self.role {
+            Role::Message | Role::Reasoning => self.each_part(|part, said| {
+                let copy = match said {
+                    Said::Text(_, text) => Restated::body(text),
+                    Said::Opaque(kind, _) => named(kind),
+                };
+                into.push(self.delta(part, DeltaKind::Copy(copy)));
+            }),
+            Role::Call(..) => {
+                let copy = Restated {
+                    id: self.id(),
+                    name: Some(self.name()),
+                    body: self.body().map(Into::into),
+                    is_first: false,
+                };
+                into.push(self.delta(0, DeltaKind::Copy(copy)));
+                Ok(())
+            }
+            // Named, so that an item which is first seen here is folded like a call.
+            Role::Server | Role::Unknown => {
+                into.push(self.delta(0, DeltaKind::Copy(named(self.kind.clone()))));
+                Ok(())
+            }
+        }
+    }
+
+    /// The item stands in a response that was not streamed.
+    pub(super) fn whole(&self, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
+        let stop = match self.role {
+            Role::Message | Role::Reasoning => {
+                into.push(self.delta(Slot::ITEM, DeltaKind::ItemStart { channel: self.channel() }));
+                self.each_part(|part, said| {
+                    match said {
+                        Said::Text(channel, text) => {
+                            into.push(self.delta(part, DeltaKind::Start { channel }));
+                            if !text.is_empty() {
+                                into.push(self.delta(part, DeltaKind::Text { channel, text: text.into() }));
+                            }
+                        }
+                        Said::Opaque(kind, bytes) => into.push(self.delta(part, opaque(kind, bytes))),
+                    };
+                    into.push(self.delta(part, DeltaKind::Stop));
+                })?;
+                Slot::ITEM
+            }
+            Role::Call(flavor, _) => {
+                into.push(self.delta(0, self.call(flavor, self.body())));
+                0
+            }
+            Role::Server | Role::Unknown => {
+                into.push(self.delta(0, self.opaque()));
+                0
+            }
+        };
+        into.push(self.delta(stop, DeltaKind::Stop));
+        Ok(())
+    }
+
+    fn each_part(&self, mut tell: impl FnMut(u32, Said<'a>)) -> Result<(), DecodeError> {
+        for (list, base) in [(self.item.summary, SUMMARY), (self.item.content, 0)] {
+            for (at, raw) in parts(list)?.into_iter().enumerate() {
+                tell(base + part_number(at)?, said(raw)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn delta(&self, part: u32, kind: DeltaKind) -> Delta {
+        let slot = Slot::At { item: self.index, part };
+        Delta::new(0, slot, kind).at(self.index as usize, part as usize)
+    }
+
+    fn channel(&self) -> Channel {
+        match self.role {
+            Role::Reasoning => Channel::Reasoning,
+            _ => Channel::Content,
+        }
+    }
+
+    fn call(&self, flavor: CallFlavor, arguments: Option<Cow<'_, str>>) -> DeltaKind {
+        DeltaKind::Call(CallDelta {
+            id: self.id(),
+            name: Some(self.name()),
+            arguments: arguments.map(Into::into),
+            flavor,
+            starts: true,
+            unopened: false,
+        })
+    }
+
+    fn opaque(&self) -> DeltaKind {
+        let runs = if self.role == Role::Server { Runs::Server } else { Runs::Unknown };
+        DeltaKind::Opaque { kind: self.kind.as_ref().into(), runs, bytes: self.bytes }
+    }
+
+    fn id(&self) -> Option<Text> {
+        view::id(self.item.call_id).or_else(|| view::id(self.item.id))
+    }
+
+    fn name(&self) -> Text {
+        view::name(self.item.name).unwrap_or_else(|| self.kind.as_ref().into())
+    }
+
+    fn body(&self) -> Option<Cow<'a, str>> {
+        let Role::Call(_, fields) = self.role else { return None };
+        let field = |name: &&str| match *name {
+            "arguments" => self.item.arguments,
+            "input" => self.item.input,
+            "action" => self.item.action,
+            "actions" => self.item.actions,
+            _ => self.item.operation,
+        };
+        fields.iter().find_map(field).and_then(|raw| view::loose(Some(raw)))
+    }
+
+    /// Whether what an opening item says of its arguments is never taken back.
+    fn has_whole_body(&self) -> bool {
+        matches!(self.role, Role::Call(_, ["arguments" | "input"]))
+    }
+}
+
+/// What a part says.
+pub(super) enum Said<'a> {
+    Text(Channel, Cow<'a, str>),
+    Opaque(Cow<'a, str>, usize),
+}
+
+pub(super) fn said(raw: &RawValue) -> Result<Said<'_>, DecodeError> {
+    let part: ContentPart<'_> = view::parse(raw.get(), "a content part")?;
+    let kind = view::string(part.kind).unwrap_or(Cow::Borrowed("unknown"));
+    Ok(match part_text(&kind) {
+        Some((channel, field)) => {
+            let text = match field {
+                "refusal" => part.refusal,
+                "transcript" => part.transcript,
+                _ => part.text,
+            };
+            Said::Text(channel, view::text(text, field)?)
+        }
+        None => Said::Opaque(kind, raw.get().len()),
+    })
+}
+
+/// A part that is neither text nor known.
+pub(super) fn opaque(kind: Cow<'_, str>, bytes: usize) -> DeltaKind {
+    DeltaKind::Opaque { kind: kind.into(), runs: Runs::Unknown, bytes }
+}
+
+/// A copy of something opaque.
+pub(super) fn named(kind: Cow<'_, str>) -> Restated {
+    Restated { id: None, name: Some(kind.into()), body: None, is_first: false }
+}
+
+/// The number of a part, below the offset that tells summaries from content.
+pub(super) fn part_number(index: impl TryInto<u32>) -> Result<u32, DecodeError> {
+    match index.try_into() {
+        Ok(number) if number < SUMMARY - 1 => Ok(number),
+        _ => Err(DecodeError::new(format!("a part number below {}", SUMMARY - 1), "a greater one")),
+    }
+}
+
+fn parts(list: Raw<'_>) -> Result<Vec<&RawValue>, DecodeError> {
+    list.map_or(Ok(Vec::new()), |list| view::parse(list.get(), "a list of parts"))
+}
+
+/// Where the parts of a reasoning summary start among the parts of their item.
+pub(super) const SUMMARY: u32 = 1 << 31;
+
+const ROLES: &[(&str, Role)] = &[
+    ("message", Role::Message),
+    ("reasoning", Role::Reasoning),
+    ("function_call", Role::Call(CallFlavor::Function, &["arguments"])),
+    ("custom_tool_call", Role::Call(CallFlavor::Custom, &["input"])),
+    ("shell_call", Role::Call(CallFlavor::Builtin, &["action"])),
+    ("local_shell_call", Role::Call(CallFlavor::Builtin, &["action"])),
+    ("apply_patch_call", Role::Call(CallFlavor::Builtin, &["operation"])),
+    ("computer_call", Role::Call(CallFlavor::Builtin, &["action", "actions"])),
+    ("mcp_approval_request", Role::Call(CallFlavor::Builtin, &["arguments"])),
+    ("web_search_call", Role::Server),
+    ("file_search_call", Role::Server),
+    ("code_interpreter_call", Role::Server),
+    ("image_generation_call", Role::Server),
+    ("mcp_call", Role::Server),
+    ("mcp_list_tools", Role::Server),
+    ("mcp_approval_response", Role::Server),
+    ("tool_search_call", Role::Server),
+    ("tool_search_output", Role::Server),
+    ("compaction", Role::Server),
+    ("program", Role::Server),
+    ("program_output", Role::Server),
+    ("function_call_output", Role::Server),
+    ("custom_tool_call_output", Role::Server),
+    ("shell_call_output", Role::Server),
+    ("local_shell_call_output", Role::Server),
+    ("apply_patch_call_output", Role::Server),
+    ("computer_call_output", Role::Server),
+];

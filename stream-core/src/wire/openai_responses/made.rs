@@ -1,0 +1,176 @@
+//! Events and documents that are made here: inserted items, openings, endings.
+
+use crate::delta::{CallDelta, CallFlavor, Channel};
+use crate::json::{self, Object};
+
+/// An event but for its number.
+pub(super) type Event = (&'static str, Object);
+
+/// An inserted item: the events that say it, and how it stands in `output`.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) events: Vec<Event>,
+    pub(super) document: String,
+}
+
+/// A message with one text. `number` makes the id.
+pub(super) fn message(number: u32, index: u32, text: &str) -> Made {
+    let id = &format!("msg_policy_{number}");
+    let document = message_item(id, "completed", &json::array([text_part(text)]));
+    let open = message_item(id, "in_progress", "[]");
+    let spoken = |kind| {
+        event(kind).string("item_id", id).number("output_index", index.into()).number("content_index", 0)
+    };
+    let events = vec![
+        item_added(index, &open),
+        (PART_ADDED, spoken(PART_ADDED).raw("part", &text_part(""))),
+        (TEXT_DELTA, spoken(TEXT_DELTA).string("delta", text).raw("logprobs", "[]")),
+        (TEXT_DONE, spoken(TEXT_DONE).string("text", text).raw("logprobs", "[]")),
+        (PART_DONE, spoken(PART_DONE).raw("part", &text_part(text))),
+        item_done(index, &document),
+    ];
+    Made { events, document }
+}
+
+/// A call with all its arguments. `number` makes the ids.
+pub(super) fn call(number: u32, index: u32, call: &CallDelta) -> Made {
+    let custom = call.flavor == CallFlavor::Custom;
+    let (kind, field, delta, done, prefix) = if custom {
+        ("custom_tool_call", "input", CUSTOM_DELTA, CUSTOM_DONE, "ctc")
+    } else {
+        ("function_call", "arguments", ARGUMENTS_DELTA, ARGUMENTS_DONE, "fc")
+    };
+    let id = format!("{prefix}_policy_{number}");
+    let call_id = call.id.as_deref().map_or_else(|| format!("call_policy_{number}"), str::to_owned);
+    let arguments = call.arguments.as_deref().unwrap_or_default();
+    let item = |status, arguments| {
+        Object::new()
+            .string("id", &id)
+            .string("type", kind)
+            .string("status", status)
+            .string(field, arguments)
+            .string("call_id", &call_id)
+            .string("name", call.name.as_deref().unwrap_or_default())
+            .finish()
+    };
+    let document = item("completed", arguments);
+    let spoken = |kind| event(kind).string("item_id", &id).number("output_index", index.into());
+    let mut events = vec![item_added(index, &item("in_progress", ""))];
+    if !arguments.is_empty() {
+        events.push((delta, spoken(delta).string("delta", arguments)));
+    }
+    events.push((done, spoken(done).string(field, arguments)));
+    events.push(item_done(index, &document));
+    Made { events, document }
+}
+
+/// The arguments of a call, all at once.
+pub(super) fn arguments(item_id: &str, index: u32, flavor: CallFlavor, arguments: &str) -> Event {
+    let kind = if flavor == CallFlavor::Custom { CUSTOM_DELTA } else { ARGUMENTS_DELTA };
+    let event = event(kind).string("item_id", item_id).number("output_index", index.into());
+    (kind, event.string("delta", arguments))
+}
+
+/// The opening of a message, or of a reasoning item, whose own did not leave.
+pub(super) fn reopened_item(id: &str, index: u32, channel: Channel) -> Event {
+    let item = match channel {
+        Channel::Reasoning => {
+            Object::new().string("id", id).string("type", "reasoning").raw("summary", "[]").finish()
+        }
+        _ => message_item(id, "in_progress", "[]"),
+    };
+    item_added(index, &item)
+}
+
+/// The opening of a part whose own did not leave.
+pub(super) fn reopened_part(id: &str, index: u32, number: u32, channel: Channel, is_summary: bool) -> Event {
+    let part = match channel {
+        _ if is_summary => Object::new().string("type", "summary_text").string("text", "").finish(),
+        Channel::Content => text_part(""),
+        Channel::Reasoning => Object::new().string("type", "reasoning_text").string("text", "").finish(),
+        Channel::Refusal => Object::new().string("type", "refusal").string("refusal", "").finish(),
+    };
+    let (kind, field) =
+        if is_summary { (SUMMARY_ADDED, "summary_index") } else { (PART_ADDED, "content_index") };
+    let event = event(kind).string("item_id", id).number("output_index", index.into());
+    (kind, event.number(field, number.into()).raw("part", &part))
+}
+
+/// An event that carries a response.
+pub(super) fn with_response(kind: &'static str, response: &str) -> Event {
+    (kind, event(kind).raw("response", response))
+}
+
+/// The error event.
+pub(super) fn error(message: &str) -> Event {
+    (ERROR, event(ERROR).string("code", POLICY).string("message", message).raw("param", "null"))
+}
+
+/// The error body of a whole response.
+pub(super) fn error_body(message: &str) -> String {
+    let error = Object::new()
+        .string("message", message)
+        .string("type", POLICY)
+        .raw("param", "null")
+        .string("code", POLICY)
+        .finish();
+    Object::new().raw("error", &error).finish()
+}
+
+/// A response of which nothing is known.
+pub(super) fn unknown_response() -> String {
+    Object::new()
+        .string("id", "resp_blocked")
+        .string("object", "response")
+        .number("created_at", 0)
+        .string("status", "in_progress")
+        .string("model", "unknown")
+        .raw("output", "[]")
+        .finish()
+}
+
+fn event(kind: &str) -> Object {
+    Object::new().string("type", kind)
+}
+
+fn item_added(index: u32, item: &str) -> Event {
+    (ITEM_ADDED, event(ITEM_ADDED).number("output_index", index.into()).raw("item", item))
+}
+
+fn item_done(index: u32, item: &str) -> Event {
+    (ITEM_DONE, event(ITEM_DONE).number("output_index", index.into()).raw("item", item))
+}
+
+fn message_item(id: &str, status: &str, content: &str) -> String {
+    Object::new()
+        .string("id", id)
+        .string("type", "message")
+        .string("status", status)
+        .string("role", "assistant")
+        .raw("content", content)
+        .finish()
+}
+
+fn text_part(text: &str) -> String {
+    Object::new().string("type", "output_text").string("text", text).raw("annotations", "[]").finish()
+}
+
+/// Why the response is not complete.
+pub(super) const FILTERED: &str = r#"{"reason":"content_filter"}"#;
+
+pub(super) const CREATED: &str = "response.created";
+pub(super) const INCOMPLETE: &str = "response.incomplete";
+
+const POLICY: &str = "policy_violation";
+const ERROR: &str = "error";
+const ITEM_ADDED: &str = "response.output_item.added";
+const ITEM_DONE: &str = "response.output_item.done";
+const PART_ADDED: &str = "response.content_part.added";
+const PART_DONE: &str = "response.content_part.done";
+const SUMMARY_ADDED: &str = "response.reasoning_summary_part.added";
+const TEXT_DELTA: &str = "response.output_text.delta";
+const TEXT_DONE: &str = "response.output_text.done";
+const ARGUMENTS_DELTA: &str = "response.function_call_arguments.delta";
+const ARGUMENTS_DONE: &str = "response.function_call_arguments.done";
+const CUSTOM_DELTA: &str = "response.custom_tool_call_input.delta";
+const CUSTOM_DONE: &str = "response.custom_tool_call_input.done";

@@ -1,0 +1,249 @@
+//! Reading a streamed event.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use super::item::{self, Role, SUMMARY, Said, Told};
+use super::view::{self, Event, Raw, Response};
+use crate::delta::{
+    CallDelta, CallFlavor, Channel, Delta, DeltaKind, FinishKind, FinishReason, Restated, Runs, Slot,
+};
+use crate::wire::{DecodeError, Decoded};
+
+/// Reads the data of one event.
+pub(super) fn event(data: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
+    let json = data.trim_ascii();
+    if json == b"[DONE]" {
+        into.deltas.push(Delta::stream(DeltaKind::Meta));
+        return Ok(());
+    }
+    if !json.starts_with(b"{") {
+        serde_json::from_slice::<IgnoredAny>(json).map_err(|error| DecodeError::json("an event", &error))?;
+        into.deltas.push(foreign(None, data.len()));
+        return Ok(());
+    }
+    let event: Event<'_> =
+        serde_json::from_slice(json).map_err(|error| DecodeError::json("a Responses event", &error))?;
+    let kind = view::string(event.kind);
+    match kind.as_deref().map(|kind| (kind, kind.strip_prefix("response."))) {
+        Some((_, Some(name))) => response_event(&event, name, data.len(), into),
+        Some(("keepalive" | "ping", _)) => {
+            into.deltas.push(Delta::stream(DeltaKind::Ping));
+            Ok(())
+        }
+        Some(("error", _)) => {
+            let error = match event.error {
+                Some(_) => view::error(event.error),
+                None => view::error_fields(event.code, event.message),
+            };
+            into.deltas.push(Delta::stream(DeltaKind::Error(error)));
+            Ok(())
+        }
+        Some((other, _)) => {
+            into.deltas.push(foreign(Some(other), data.len()));
+            Ok(())
+        }
+        None if event.error.is_some() => {
+            into.deltas.push(Delta::stream(DeltaKind::Error(view::error(event.error))));
+            Ok(())
+        }
+        None => {
+            into.deltas.push(foreign(None, data.len()));
+            Ok(())
+        }
+    }
+}
+
+/// How a response ended, by its status.
+pub(super) fn finish(status: &str, response: &Response<'_>) -> FinishReason {
+    let kind = match status {
+        "completed" => FinishKind::Stop,
+        "incomplete" => match view::reason(response.incomplete_details).as_deref() {
+            Some("content_filter") => FinishKind::Filter,
+            _ => FinishKind::Length,
+        },
+        "failed" => FinishKind::Error,
+        _ => FinishKind::Other,
+    };
+    FinishReason::new(kind, status)
+}
+
+/// Takes over id and model while they are asked for.
+pub(super) fn meta(response: &Response<'_>, into: &mut Decoded) {
+    if into.wants_meta {
+        into.id = view::id(response.id);
+        into.model = view::name(response.model);
+    }
+}
+
+fn response_event(event: &Event<'_>, name: &str, len: usize, into: &mut Decoded) -> Result<(), DecodeError> {
+    let deltas = &mut into.deltas;
+    let content = || slot(event, event.content_index, 0);
+    let summary = || slot(event, event.summary_index, SUMMARY);
+    let call = || slot(event, None, 0);
+    match name {
+        "created" | "in_progress" | "queued" => return opening(event.response, into),
+        "completed" | "incomplete" | "failed" => return terminal(name, event.response, into),
+        "output_item.added" => Told::read(required(event.item, "item")?, item_index(event))?.added(deltas)?,
+        "output_item.done" => Told::read(required(event.item, "item")?, item_index(event))?.done(deltas)?,
+        "content_part.added" => part_added(content()?, event.part, deltas)?,
+        "content_part.done" => part_done(content()?, event.part, deltas)?,
+        "reasoning_summary_part.added" => part_added(summary()?, event.part, deltas)?,
+        "reasoning_summary_part.done" => part_done(summary()?, event.part, deltas)?,
+        "output_text.delta" | "audio.transcript.delta" => {
+            deltas.push(text(content()?, Channel::Content, event)?);
+        }
+        "refusal.delta" => deltas.push(text(content()?, Channel::Refusal, event)?),
+        "reasoning_text.delta" => deltas.push(text(content()?, Channel::Reasoning, event)?),
+        "reasoning_summary_text.delta" => deltas.push(text(summary()?, Channel::Reasoning, event)?),
+        "output_text.done" | "reasoning_text.done" => deltas.push(copy(content()?, event.text, "text")?),
+        "refusal.done" => deltas.push(copy(content()?, event.refusal, "refusal")?),
+        "reasoning_summary_text.done" => deltas.push(copy(summary()?, event.text, "text")?),
+        "audio.transcript.done" => deltas.push(match event.transcript {
+            Some(_) => copy(content()?, event.transcript, "transcript")?,
+            None => rides(content()?, false),
+        }),
+        "function_call_arguments.delta" => deltas.push(arguments(call()?, CallFlavor::Function, event)),
+        "custom_tool_call_input.delta" => deltas.push(arguments(call()?, CallFlavor::Custom, event)),
+        "function_call_arguments.done" => deltas.push(call_copy(call()?, event.arguments, event)),
+        "custom_tool_call_input.done" => deltas.push(call_copy(call()?, event.input, event)),
+        "output_text.annotation.added" | "output_text_annotation.added" => {
+            deltas.push(rides(content()?, false));
+        }
+        _ => deltas.push(other(event, name, len)),
+    }
+    Ok(())
+}
+
+fn opening(response: Raw<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
+    let response: Response<'_> = view::parse(required(response, "response")?.get(), "a response")?;
+    meta(&response, into);
+    into.deltas.push(Delta::stream(DeltaKind::Opening));
+    output(&response, into)
+}
+
+fn terminal(status: &str, response: Raw<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
+    let response: Response<'_> = view::parse(required(response, "response")?.get(), "a response")?;
+    meta(&response, into);
+    output(&response, into)?;
+    ends(status, &response, into);
+    Ok(())
+}
+
+/// The deltas every response ends with.
+pub(super) fn ends(status: &str, response: &Response<'_>, into: &mut Decoded) {
+    let finish = finish(status, response);
+    let failed = finish.kind() == FinishKind::Error;
+    into.deltas.push(Delta::new(0, Slot::None, DeltaKind::Finish(finish)));
+    if let Some(usage) = view::usage(response.usage) {
+        into.deltas.push(Delta::stream(DeltaKind::Usage(usage)));
+    }
+    if failed {
+        into.deltas.push(Delta::stream(DeltaKind::Error(view::error(response.error))));
+    }
+    into.deltas.push(Delta::stream(DeltaKind::Terminal));
+}
+
+/// Positions in `output` are the output indices.
+fn output(response: &Response<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
+    for (at, raw) in response.output.iter().flatten().enumerate() {
+        Told::read(raw, item::part_number(at)?)?.restated(&mut into.deltas)?;
+    }
+    Ok(())
+}
+
+fn part_added(slot: Slot, part: Raw<'_>, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
+    match item::said(required(part, "part")?)? {
+        Said::Text(channel, text) => {
+            into.push(Delta::new(0, slot, DeltaKind::Start { channel }));
+            if !text.is_empty() {
+                into.push(Delta::new(0, slot, DeltaKind::Text { channel, text: text.into() }));
+            }
+        }
+        Said::Opaque(kind, bytes) => into.push(Delta::new(0, slot, item::opaque(kind, bytes))),
+    }
+    Ok(())
+}
+
+fn part_done(slot: Slot, part: Raw<'_>, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
+    let kind = match item::said(required(part, "part")?)? {
+        Said::Text(_, text) => DeltaKind::Copy(Restated::body(text)),
+        Said::Opaque(kind, bytes) => item::opaque(kind, bytes),
+    };
+    into.push(Delta::new(0, slot, kind));
+    into.push(Delta::new(0, slot, DeltaKind::Stop));
+    Ok(())
+}
+
+fn text(slot: Slot, channel: Channel, event: &Event<'_>) -> Result<Delta, DecodeError> {
+    let text = view::text(event.delta, "delta")?;
+    if text.is_empty() {
+        // Log probabilities of tokens that are not out yet may spell what comes next.
+        let ahead = event.logprobs.is_some_and(|list| list.get() != "[]");
+        return Ok(rides(slot, ahead));
+    }
+    Ok(Delta::new(0, slot, DeltaKind::Text { channel, text: text.into() }))
+}
+
+fn copy(slot: Slot, body: Raw<'_>, field: &str) -> Result<Delta, DecodeError> {
+    Ok(Delta::new(0, slot, DeltaKind::Copy(Restated::body(view::text(body, field)?))))
+}
+
+fn arguments(slot: Slot, flavor: CallFlavor, event: &Event<'_>) -> Delta {
+    match view::loose(event.delta).filter(|delta| !delta.is_empty()) {
+        Some(delta) => {
+            let call = CallDelta { arguments: Some(delta.into()), flavor, ..CallDelta::default() };
+            Delta::new(0, slot, DeltaKind::Call(call))
+        }
+        None => rides(slot, false),
+    }
+}
+
+fn call_copy(slot: Slot, body: Raw<'_>, event: &Event<'_>) -> Delta {
+    let copy = Restated {
+        id: None,
+        name: view::name(event.name),
+        body: view::loose(body).map(Into::into),
+        is_first: false,
+    };
+    Delta::new(0, slot, DeltaKind::Copy(copy))
+}
+
+/// Something that says nothing by itself, yet makes no sense without its block.
+fn rides(slot: Slot, ahead: bool) -> Delta {
+    Delta::new(0, slot, DeltaKind::Annotation { ahead })
+}
+
+fn other(event: &Event<'_>, name: &str, len: usize) -> Delta {
+    let role = Role::of_event(name);
+    let slot = event.output_index.map_or(Slot::None, Slot::item);
+    if let (Role::Call(flavor, _), Slot::At { .. }) = (role, slot) {
+        // Commands and diffs as they are written. The arguments come as one JSON value when the item is done.
+        return Delta::new(0, slot, DeltaKind::Call(CallDelta { flavor, ..CallDelta::default() }));
+    }
+    let runs = match role {
+        Role::Server => Runs::Server,
+        _ if name.starts_with("audio.") => Runs::Server,
+        _ => Runs::Unknown,
+    };
+    Delta::new(0, slot, DeltaKind::Opaque { kind: name.into(), runs, bytes: len })
+}
+
+/// A frame of no known format.
+fn foreign(kind: Option<&str>, bytes: usize) -> Delta {
+    Delta::new(0, Slot::None, item::opaque(Cow::Borrowed(kind.unwrap_or("unknown")), bytes))
+}
+
+fn item_index(event: &Event<'_>) -> u32 {
+    event.output_index.unwrap_or(0)
+}
+
+fn slot(event: &Event<'_>, part: Option<u32>, base: u32) -> Result<Slot, DecodeError> {
+    Ok(Slot::At { item: item_index(event), part: base + item::part_number(part.unwrap_or(0))? })
+}
+
+fn required<'a>(raw: Raw<'a>, field: &str) -> Result<&'a RawValue, DecodeError> {
+    raw.ok_or_else(|| DecodeError::new(format!("the field `{field}`"), "none"))
+}

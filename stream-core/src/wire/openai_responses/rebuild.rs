@@ -1,0 +1,187 @@
+//! Rebuilding the events of which a part was touched.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+
+use super::document::{self, Now, Rewrite};
+use super::item::SUMMARY;
+use super::ledger::Item;
+use super::made;
+use super::write::{ResponsesWriter, Source};
+use crate::delta::{CallFlavor, Channel, DeltaKind, Slot, Text};
+use crate::json;
+use crate::wire::{Fate, Part};
+
+impl ResponsesWriter {
+    /// An event that carries the response: `output` loses, changes and gains items.
+    pub(super) fn rebuild_response(&mut self, source: &Source<'_>, out: &mut Vec<Bytes>) -> Bytes {
+        let Some(response) = json::member(source.json, "response") else { return self.patch(source, out) };
+        let output = json::member(response, "output").and_then(json::items);
+        let items = output.as_deref().unwrap_or_default();
+        let mut changed = false;
+        let mut entries: Vec<(u32, Cow<'_, str>)> = Vec::with_capacity(items.len());
+        for (at, raw) in (0..).zip(items) {
+            let rewritten = self.ledger.index(at).zip(self.rewritten(at, raw, source.parts, Mode::Streamed));
+            changed |= !matches!(rewritten, Some((_, Cow::Borrowed(_))));
+            entries.extend(rewritten);
+        }
+        // Some upstreams leave the items out: then ours are not there either.
+        let lists_items = output.is_some() && !(items.is_empty() && self.ledger.has_items());
+        if lists_items && source.has(&DeltaKind::Terminal) && !self.inserted.is_empty() {
+            changed = true;
+            entries.extend(self.inserted.iter().map(|(index, item)| (*index, Cow::from(item))));
+        }
+        if !changed {
+            return self.patch(source, out);
+        }
+        entries.sort_by_key(|(index, _)| *index);
+        let output = json::array(entries.iter().map(|(_, item)| item));
+        let response = document::response(response, &[("output", output)]);
+        self.rebuild(source, &[("response", response)], out)
+    }
+
+    /// An event of an item. Answers with its data, or none where nothing is left of it.
+    pub(super) fn rebuild_item_event(
+        &mut self,
+        item: u32,
+        source: &Source<'_>,
+        out: &mut Vec<Bytes>,
+    ) -> Option<Bytes> {
+        if let Some(raw) = json::member(source.json, "item") {
+            let new = self.rewritten(item, raw, source.parts, Mode::Streamed)?.into_owned();
+            let written = self.rebuild(source, &[("item", new)], out);
+            self.replaced_arguments(item, raw, source, out);
+            return Some(written);
+        }
+        let part = source.parts.iter().find(|part| speaks(part))?;
+        let Slot::At { part: number, .. } = part.delta.slot else { return None };
+        let now = self.now(item, number, source.parts, Mode::Whole);
+        if let Some(raw) = json::member(source.json, "part") {
+            let new = match now {
+                Now::Same => raw.to_owned(),
+                Now::Body(body) => document::part(raw, &body)?,
+                Now::Gone => return None,
+            };
+            return Some(self.rebuild(source, &[("part", new)], out));
+        }
+        let Now::Body(body) = now else { return None };
+        let field = BODY_FIELDS.iter().find(|field| json::member(source.json, field).is_some())?;
+        if *field == "delta" && body.is_empty() {
+            return None;
+        }
+        let mut new = vec![(*field, json::quote(&body))];
+        let replaced = self.ledger.item(item).and_then(Item::replaced);
+        if let Some(name) = replaced.and_then(|call| call.name.as_ref()) {
+            new.push(("name", json::quote(name)));
+        }
+        Some(self.rebuild(source, &new, out))
+    }
+
+    /// Text leaves though the opening of its item or part did not: opens them.
+    pub(super) fn revive(&mut self, source: &Source<'_>, out: &mut Vec<Bytes>) {
+        let Some(id) = json::member(source.json, "delta").and(json::member(source.json, "item_id")) else {
+            return;
+        };
+        for part in source.parts.iter().filter(|part| part.fate != Fate::Dropped) {
+            if let (DeltaKind::Text { channel, text }, Slot::At { item, part: number }) =
+                (&part.delta.kind, part.delta.slot)
+            {
+                if !text.is_empty() {
+                    self.revive_part(item, number, *channel, &json::unquote(id).unwrap_or_default(), out);
+                }
+            }
+        }
+    }
+
+    /// An item as it is to be written; `None` if it is not.
+    pub(super) fn rewritten<'a>(
+        &self,
+        item: u32,
+        raw: &'a str,
+        parts: &[&Part],
+        mode: Mode,
+    ) -> Option<Cow<'a, str>> {
+        let known = self.ledger.item(item);
+        let rewrite = Rewrite {
+            opened: mode == Mode::Streamed && known.is_some_and(Item::opened),
+            replaced: known.and_then(Item::replaced),
+            now: |part| self.now(item, part, parts, mode),
+        };
+        rewrite.item(raw)
+    }
+
+    /// What a part, or a call, says now.
+    fn now(&self, item: u32, number: u32, parts: &[&Part], mode: Mode) -> Now {
+        let slot = Slot::At { item, part: number };
+        let known = self.ledger.item(item);
+        let left = known.and_then(|item| item.part_left(number));
+        // A part that is open on the wire cannot go.
+        let empty = || if left == Some(true) { Now::Body("".into()) } else { Now::Gone };
+        let body = |text: &Text| match text.is_empty() && !known.is_some_and(Item::is_call) {
+            true => empty(),
+            false => Now::Body(text.clone()),
+        };
+        let Some(part) = parts.iter().rev().find(|part| part.delta.slot == slot && speaks(part)) else {
+            return if left == Some(false) { Now::Gone } else { Now::Same };
+        };
+        match (part.fate, &part.delta.kind) {
+            (Fate::Kept | Fate::Inserted, _) => Now::Same,
+            (Fate::Dropped, DeltaKind::Text { .. } | DeltaKind::Copy(_)) => empty(),
+            (Fate::Dropped, _) => Now::Gone,
+            (Fate::Edited, DeltaKind::Text { text, .. }) => body(text),
+            (Fate::Edited, DeltaKind::Copy(copy)) => copy.body.as_ref().map_or(Now::Same, body),
+            (Fate::Edited, DeltaKind::Call(call)) => match &call.arguments {
+                // The arguments follow the opening of a streamed call.
+                _ if mode == Mode::Streamed && call.flavor != CallFlavor::Builtin => Now::Body("".into()),
+                arguments => arguments.as_ref().map_or(Now::Same, body),
+            },
+            (Fate::Edited, _) => Now::Same,
+        }
+    }
+
+    /// After the opening of a replaced call: its arguments, in one piece.
+    fn replaced_arguments(&mut self, item: u32, raw: &str, source: &Source<'_>, out: &mut Vec<Bytes>) {
+        let call = source.parts.iter().find_map(|part| match &part.delta.kind {
+            DeltaKind::Call(call) if part.fate == Fate::Edited => Some(call),
+            _ => None,
+        });
+        let Some(call) = call.filter(|call| call.flavor != CallFlavor::Builtin) else { return };
+        let Some(index) = self.ledger.index(item) else { return };
+        if let Some(arguments) = call.arguments.as_deref().filter(|arguments| !arguments.is_empty()) {
+            let id = json::member(raw, "id").and_then(json::unquote).unwrap_or_default();
+            self.make(made::arguments(&id, index, call.flavor, arguments), out);
+        }
+    }
+
+    fn revive_part(&mut self, item: u32, part: u32, channel: Channel, id: &str, out: &mut Vec<Bytes>) {
+        let revived = self.ledger.revive(item, part);
+        let Some(index) = self.ledger.index(item) else { return };
+        if revived.item {
+            self.make(made::reopened_item(id, index, channel), out);
+        }
+        if revived.part {
+            let number = self.ledger.part_number(item, part);
+            self.make(made::reopened_part(id, index, number, channel, part >= SUMMARY), out);
+        }
+    }
+}
+
+/// Whether a document is part of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// What is open on the wire stays, and arguments follow the opening of their call.
+    Streamed,
+    Whole,
+}
+
+/// Whether a part says something, or says it again.
+fn speaks(part: &Part) -> bool {
+    matches!(
+        part.delta.kind,
+        DeltaKind::Text { .. } | DeltaKind::Copy(_) | DeltaKind::Call(_) | DeltaKind::Opaque { .. }
+    )
+}
+
+/// The fields that carry the body of an event without item or part.
+const BODY_FIELDS: &[&str] = &["delta", "text", "refusal", "transcript", "arguments", "input"];

@@ -1,0 +1,78 @@
+//! Putting events on the wire in the stream's own style.
+
+use bytes::Bytes;
+
+use crate::sse::Frame;
+
+/// What the writer's bytes look like.
+#[derive(Debug)]
+pub(super) struct Sink {
+    /// Events have an `event:` line: one provider has none.
+    names: bool,
+    /// The last bytes ended with an event border.
+    border: bool,
+    /// An event, rather than a comment, was written.
+    events: bool,
+}
+
+impl Default for Sink {
+    fn default() -> Self {
+        Self { names: true, border: true, events: false }
+    }
+}
+
+impl Sink {
+    /// Learns the style of the upstream.
+    pub(super) fn learn(&mut self, frame: &Frame, data: &[u8]) {
+        // `[DONE]` has no name anywhere.
+        if data.starts_with(b"{") {
+            self.names = frame.event().is_some();
+        }
+    }
+
+    pub(super) fn has_names(&self) -> bool {
+        self.names
+    }
+
+    pub(super) fn has_events(&self) -> bool {
+        self.events
+    }
+
+    /// Writes a frame as it came.
+    pub(super) fn raw(&mut self, frame: &Frame, out: &mut Vec<Bytes>) {
+        self.restore_border(out);
+        self.border = frame.is_terminated();
+        out.push(frame.raw().clone());
+    }
+
+    /// Writes a frame with an event as it came.
+    pub(super) fn event(&mut self, frame: &Frame, out: &mut Vec<Bytes>) {
+        self.raw(frame, out);
+        self.events = true;
+    }
+
+    /// Writes an event.
+    pub(super) fn write(&mut self, name: Option<&str>, json: &str, out: &mut Vec<Bytes>) {
+        self.restore_border(out);
+        self.events = true;
+        let mut text = String::with_capacity(json.len() + 64);
+        if let Some(name) = name {
+            text.push_str("event: ");
+            text.push_str(name);
+            text.push('\n');
+        }
+        for line in json.split('\n') {
+            text.push_str("data: ");
+            text.push_str(line);
+            text.push('\n');
+        }
+        text.push('\n');
+        out.push(Bytes::from(text));
+    }
+
+    fn restore_border(&mut self, out: &mut Vec<Bytes>) {
+        if !std::mem::replace(&mut self.border, true) {
+            out.push(Bytes::from_static(b"\n\n"));
+        }
+    }
+}

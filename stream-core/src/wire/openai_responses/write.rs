@@ -1,0 +1,261 @@
+//! Writing a stream: which frames leave as they came, which with other numbers, which anew.
+
+use bytes::Bytes;
+
+use super::document::{self, EVENT_FIELDS};
+use super::insert::around;
+use super::item::SUMMARY;
+use super::ledger::Ledger;
+use super::made::Event;
+use super::sequence::{Numbers, Sequence};
+use super::sink::Sink;
+use crate::delta::{DeltaKind, Slot, Text};
+use crate::json::{self, At};
+use crate::sse::Frame;
+use crate::wire::{Ending, Fate, Outgoing, Part, Writer, WriterOptions};
+
+/// Writes one response.
+#[derive(Debug)]
+pub(super) struct ResponsesWriter {
+    pub(super) notice: Option<Text>,
+    pub(super) ledger: Ledger,
+    pub(super) sequence: Sequence,
+    pub(super) sink: Sink,
+    /// The data of the last opening event.
+    pub(super) opening: Option<Bytes>,
+    /// The usage of a terminal event that did not leave.
+    pub(super) usage: Option<String>,
+    /// The `output_item.done` events that left, by the index they left with.
+    pub(super) done: Vec<(u32, Bytes)>,
+    /// The items made here, as they stand in `output`, by their index.
+    pub(super) inserted: Vec<(u32, String)>,
+    /// How many items were made here.
+    pub(super) made: u32,
+    /// Something was not kept: from here on numbers and copies may have to change.
+    pub(super) touched: bool,
+    pub(super) ended: bool,
+}
+
+impl ResponsesWriter {
+    pub(super) fn new(options: &WriterOptions) -> Self {
+        Self {
+            notice: options.empty_notice.clone(),
+            ledger: Ledger::default(),
+            sequence: Sequence::default(),
+            sink: Sink::default(),
+            opening: None,
+            usage: None,
+            done: Vec::new(),
+            inserted: Vec::new(),
+            made: 0,
+            touched: false,
+            ended: false,
+        }
+    }
+}
+
+impl Writer for ResponsesWriter {
+    fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
+        let parts = &outgoing.parts;
+        let Some(frame) = &outgoing.frame else {
+            self.insert_alone(parts, out);
+            return;
+        };
+        let Some(data) = frame.data().or_else(|| frame.lenient_data()) else {
+            if outgoing.is_untouched() || parts.iter().any(|part| part.fate == Fate::Kept) {
+                self.sink.raw(frame, out);
+            }
+            self.insert_alone(parts, out);
+            return;
+        };
+        let mut completes = None;
+        for part in parts.iter().filter(|part| part.fate != Fate::Inserted) {
+            completes = self.ledger.note(part).or(completes);
+            self.note_stream(part, &data);
+        }
+        self.touched |= !outgoing.is_untouched();
+        self.sink.learn(frame, &data);
+        if self.touched {
+            self.write_touched(frame, &data, parts, completes, out);
+            return;
+        }
+        self.sink.event(frame, out);
+        if let Some(index) = completes.and_then(|item| self.ledger.index(item)) {
+            self.done.push((index, data.clone()));
+        }
+        self.sequence.pass(data);
+    }
+
+    fn end(&mut self, ending: &Ending, out: &mut Vec<Bytes>) {
+        if !std::mem::replace(&mut self.ended, true) {
+            self.write_ending(ending, out);
+        }
+    }
+
+    fn keep_alive(&self) -> Bytes {
+        Bytes::from_static(b": keep-alive\n\n")
+    }
+
+    fn whole(&mut self, body: Outgoing, ending: Option<&Ending>) -> Bytes {
+        self.ended = true;
+        self.whole_body(&body, ending)
+    }
+
+    fn ended(&self) -> bool {
+        self.ended
+    }
+}
+
+/// An event of the upstream's with the fates of its parts.
+#[derive(Debug)]
+pub(super) struct Source<'a> {
+    frame: &'a Frame,
+    pub(super) json: &'a str,
+    numbers: Numbers,
+    pub(super) parts: &'a [&'a Part],
+}
+
+impl Source<'_> {
+    pub(super) fn has(&self, kind: &DeltaKind) -> bool {
+        self.parts.iter().any(|part| part.delta.kind == *kind)
+    }
+
+    fn all(&self, fate: Fate) -> bool {
+        self.parts.iter().all(|part| part.fate == fate)
+    }
+
+    /// The item it speaks of.
+    fn item(&self) -> Option<u32> {
+        self.parts.iter().find_map(|part| match part.delta.slot {
+            Slot::At { item, .. } => Some(item),
+            _ => None,
+        })
+    }
+}
+
+impl ResponsesWriter {
+    /// What a part means for the stream as a whole.
+    fn note_stream(&mut self, part: &Part, data: &Bytes) {
+        let leaves = part.fate != Fate::Dropped;
+        match part.delta.kind {
+            DeltaKind::Opening => self.opening = Some(data.clone()),
+            DeltaKind::Error(_) => self.ended |= leaves,
+            DeltaKind::Terminal if leaves => self.ended = true,
+            DeltaKind::Terminal => {
+                let json = String::from_utf8_lossy(data);
+                self.usage = json::find(&json, &[At::Key("response"), At::Key("usage")]).map(str::to_owned);
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes a frame after something was touched, in it or before it.
+    fn write_touched(
+        &mut self,
+        frame: &Frame,
+        data: &Bytes,
+        parts: &[Part],
+        completes: Option<u32>,
+        out: &mut Vec<Bytes>,
+    ) {
+        let json = String::from_utf8_lossy(data);
+        let numbers = Numbers::read(json.as_bytes());
+        self.sequence.enter(numbers.sequence_number);
+        let (before, after) = around(parts);
+        self.insert(before, out);
+        self.insert_notice(parts, out);
+        let own: Vec<&Part> = parts.iter().filter(|part| part.fate != Fate::Inserted).collect();
+        let source = Source { frame, json: &json, numbers, parts: &own };
+        if let Some(written) = self.write_own(&source, out) {
+            if let Some(index) = completes.and_then(|item| self.ledger.index(item)) {
+                self.done.push((index, written));
+            }
+        }
+        self.insert(after, out);
+        self.sequence.leave();
+    }
+
+    /// Writes what is left of the upstream's event; answers with its data.
+    fn write_own(&mut self, source: &Source<'_>, out: &mut Vec<Bytes>) -> Option<Bytes> {
+        if !source.parts.is_empty() && source.all(Fate::Dropped) {
+            return None;
+        }
+        if source.has(&DeltaKind::Opening) || source.has(&DeltaKind::Terminal) {
+            return Some(self.rebuild_response(source, out));
+        }
+        self.revive(source, out);
+        let item = source.item();
+        if item.is_some_and(|item| self.ledger.index(item).is_none()) {
+            return None;
+        }
+        match item {
+            Some(item) if !source.all(Fate::Kept) => self.rebuild_item_event(item, source, out),
+            _ => Some(self.patch(source, out)),
+        }
+    }
+
+    /// The upstream's event, but for numbers that have changed.
+    pub(super) fn patch(&mut self, source: &Source<'_>, out: &mut Vec<Bytes>) -> Bytes {
+        let new = self.new_numbers(&source.numbers);
+        if new.is_empty() {
+            self.sink.event(source.frame, out);
+            return Bytes::copy_from_slice(source.json.as_bytes());
+        }
+        let paths: Vec<[At<'_>; 1]> = new.iter().map(|(name, _)| [At::Key(name)]).collect();
+        let edits: Vec<(&[At<'_>], &str)> =
+            paths.iter().zip(&new).map(|(path, (_, value))| (&path[..], value.as_str())).collect();
+        let json = json::patch(source.json, &edits);
+        self.sink.write(source.frame.event(), &json, out);
+        Bytes::from(json)
+    }
+
+    /// The known fields of the upstream's event, some of them new.
+    pub(super) fn rebuild(
+        &mut self,
+        source: &Source<'_>,
+        new: &[(&str, String)],
+        out: &mut Vec<Bytes>,
+    ) -> Bytes {
+        let numbers = self.new_numbers(&source.numbers);
+        let json = document::keep(source.json, EVENT_FIELDS, |name| {
+            let mut all = new.iter().chain(&numbers);
+            let found = all.find(|(field, _)| *field == name).map(|(_, value)| value.clone());
+            found.or_else(|| (name == "logprobs").then(|| "[]".to_owned()))
+        });
+        self.sink.write(source.frame.event(), &json, out);
+        Bytes::from(json)
+    }
+
+    /// Writes an event made here.
+    pub(super) fn make(&mut self, (kind, event): Event, out: &mut Vec<Bytes>) {
+        let event = match self.sequence.take() {
+            Some(number) => event.number("sequence_number", number),
+            None => event,
+        };
+        self.sink.write(self.sink.has_names().then_some(kind), &event.finish(), out);
+    }
+
+    /// Those of an event's numbers that differ on the wire.
+    fn new_numbers(&mut self, old: &Numbers) -> Vec<(&'static str, String)> {
+        let sequence_number = old.sequence_number.and_then(|_| self.sequence.take());
+        let mut new = Vec::new();
+        let mut differ = |name, old: u64, now: u64| {
+            if old != now {
+                new.push((name, now.to_string()));
+            }
+        };
+        if let Some(item) = old.output_index {
+            differ("output_index", item.into(), self.ledger.index(item).unwrap_or(item).into());
+            if let Some(part) = old.content_index.filter(|part| *part < SUMMARY) {
+                differ("content_index", part.into(), self.ledger.part_number(item, part).into());
+            }
+            if let Some(part) = old.summary_index.filter(|part| *part < SUMMARY) {
+                differ("summary_index", part.into(), self.ledger.part_number(item, part + SUMMARY).into());
+            }
+        }
+        if let (Some(number), Some(now)) = (old.sequence_number, sequence_number) {
+            differ("sequence_number", number, now);
+        }
+        new
+    }
+}
