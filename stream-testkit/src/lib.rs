@@ -3,7 +3,9 @@
 pub mod cut;
 mod kind;
 pub mod log;
+pub mod script;
 
 pub use crate::cut::Cut;
 pub use crate::kind::{UnknownWireKind, WireKind};
 pub use crate::log::{ChunkLog, Form, LogError};
+pub use crate::script::{Finish, Fragments, Script};

@@ -16,9 +16,9 @@
 //! # From chunks to bytes
 //!
 //! Chunks become `data: …` and a blank line, with CR LF for Gemini; where the API names its events (Responses,
-//! Anthropic), `event: <type>` comes before it. Dumps of SDKs never hold chat's `data: [DONE]`: it is added to chat chunks without times if one of
-//! them has a finish reason and the marker is not there. A log without a finish reason is a cut stream and stays
-//! one; to lines with times nothing is ever added.
+//! Anthropic), `event: <type>` comes before it. Dumps of SDKs never hold chat's `data: [DONE]`: it is added to chat
+//! chunks without times if one of them has a finish reason and the marker is not there. A log without a finish
+//! reason is a cut stream and stays one; to lines with times nothing is ever added.
 
 mod error;
 mod lines;
