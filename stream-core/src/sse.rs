@@ -73,21 +73,24 @@ impl Framer {
         Ok(None)
     }
 
-    /// What is left when the bytes have ended: an event without its border, if there is any.
+    /// What is left when the bytes have ended: an event without its border, if there is any. Whole frames that
+    /// [`next_frame`](Self::next_frame) has not given yet come first, one for each call.
     pub fn finish(&mut self) -> Option<Frame> {
+        while let Some(end) = self.line_end() {
+            if self.take_line(end) {
+                return Some(self.cut(true));
+            }
+        }
         if self.buffer.is_empty() {
             return None;
         }
         if self.line < self.buffer.len() {
-            let end = LineEnd { text: self.buffer.len(), next: self.buffer.len() };
-            // A lone CR that waited for its LF is the border after all.
-            let end = match self.buffer.last() {
-                Some(b'\r') => LineEnd { text: end.text - 1, next: end.next },
-                _ => end,
-            };
-            if self.take_line(end) {
-                return Some(self.cut(true));
-            }
+            // A lone CR that waited for its LF ends the line after all.
+            let len = self.buffer.len();
+            let ended = self.buffer.last() == Some(&b'\r');
+            let text = if ended { len - 1 } else { len };
+            let blank = self.take_line(LineEnd { text, next: len });
+            return Some(self.cut(blank && ended));
         }
         Some(self.cut(false))
     }
@@ -163,8 +166,8 @@ impl Frame {
         &self.raw
     }
 
-    /// The data of the event, its lines joined by LF. `None` when there is no `data` field, or only empty ones: the
-    /// standard dispatches no event then.
+    /// The data of the event, its lines joined by LF. `None` when there is no `data` field, or a single empty one:
+    /// the standard dispatches an event with empty data for that, which is nothing to every wire format.
     #[must_use]
     pub fn data(&self) -> Option<Bytes> {
         self.data.clone()

@@ -1,1 +1,11 @@
 //! Chunk logs, replay, snapshots, laws and conformance checks for stream policies.
+
+pub mod cut;
+mod kind;
+pub mod log;
+pub mod script;
+
+pub use crate::cut::Cut;
+pub use crate::kind::{UnknownWireKind, WireKind};
+pub use crate::log::{ChunkLog, Form, LogError};
+pub use crate::script::{Finish, Fragments, Script};
