@@ -128,8 +128,13 @@ impl StreamBlock {
         }
     }
 
+    /// A transcript of spoken audio.
+    pub(crate) fn new_speech(key: BlockKey, choice: u32) -> Self {
+        Self::Content(TextBlock { head: Head::new(key, choice), text: String::new(), spoken: true })
+    }
+
     pub(crate) fn new_text(channel: Channel, key: BlockKey, choice: u32) -> Self {
-        let block = TextBlock { head: Head::new(key, choice), text: String::new() };
+        let block = TextBlock { head: Head::new(key, choice), text: String::new(), spoken: false };
         match channel {
             Channel::Content => Self::Content(block),
             Channel::Reasoning => Self::Reasoning(block),
@@ -193,6 +198,7 @@ pub enum BlockStatus {
 pub struct TextBlock {
     head: Head,
     text: String,
+    pub(crate) spoken: bool,
 }
 
 impl TextBlock {
@@ -201,6 +207,12 @@ impl TextBlock {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether it is the transcript of spoken audio.
+    #[must_use]
+    pub fn is_spoken(&self) -> bool {
+        self.spoken
     }
 
     /// The block's name for effects.
@@ -220,6 +232,7 @@ pub struct ToolCall {
     pub(crate) arguments: String,
     pub(crate) flavor: CallFlavor,
     pub(crate) unopened: bool,
+    pub(crate) joined: bool,
     /// A finish reason or terminal marker came after its last delta.
     pub(crate) finish_seen: bool,
     /// It was the choice's last call when that ended for length, a filter or an error.
@@ -273,6 +286,13 @@ impl ToolCall {
     #[must_use]
     pub fn is_unopened(&self) -> bool {
         self.unopened
+    }
+
+    /// Whether its arguments came in pieces of another form and were put together when it was complete (Gemini's
+    /// partial arguments).
+    #[must_use]
+    pub fn is_joined(&self) -> bool {
+        self.joined
     }
 
     /// Whether its end came.

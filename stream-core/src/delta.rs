@@ -63,6 +63,8 @@ pub enum Slot {
     /// The running text of the delta's channel: consecutive text of one channel is one block, anything else
     /// of the choice in between ends it (chat, Gemini).
     Run,
+    /// As [`Run`](Self::Run), for the transcript of spoken audio: content, in a block of its own.
+    Speech,
     /// A call named by index and id, either of which may be missing, repeated or wrong (chat; Gemini without both).
     Call {
         /// The index the provider sent, if it sent one.

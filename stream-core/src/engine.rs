@@ -108,7 +108,6 @@ impl Config {
 
 /// What the host has to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Work {
     /// Call `on_chunk` of this stage's policy with what [`Engine::chunk`] gives, then [`Engine::commit`] or
     /// [`Engine::fail`].

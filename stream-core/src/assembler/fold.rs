@@ -120,7 +120,7 @@ impl Fold {
         let transition = match &mut delta.kind {
             DeltaKind::Text { channel, text } => match delta.slot {
                 Slot::At { item, part } => self.numbered_text(choice, item, part, *channel, text)?,
-                _ => self.running_text(choice, *channel, text)?,
+                slot => self.running_text(choice, *channel, slot == Slot::Speech, text)?,
             },
             DeltaKind::Call(call) => match delta.slot {
                 Slot::At { item, part } => self.numbered_call(choice, item, part, call)?,
@@ -245,21 +245,30 @@ impl Fold {
     }
 
     /// Text without a number: it continues the open run of its channel, or ends what is open and starts one.
-    fn running_text(&mut self, choice: u32, channel: Channel, text: &str) -> Result<Transition, Error> {
+    fn running_text(
+        &mut self,
+        choice: u32,
+        channel: Channel,
+        spoken: bool,
+        text: &str,
+    ) -> Result<Transition, Error> {
         let blank = text.trim().is_empty();
+        let runs_on = |block: &StreamBlock| {
+            block.channel() == Some(channel) && block.as_text().is_some_and(|text| text.is_spoken() == spoken)
+        };
         if let Some(key) = self.next_to_end(choice, |block| match block {
             // White space between or after calls does not end them (rule 2).
             StreamBlock::ToolCall(_) => !blank,
-            other => other.channel() != Some(channel),
+            other => !runs_on(other),
         }) {
             self.complete(key);
             return Ok(Transition::Completed(key));
         }
         let open = &self.choices.entry(choice).or_default().open;
-        let running =
-            open.iter().copied().find(|key| self.state.blocks[key.index()].channel() == Some(channel));
+        let running = open.iter().copied().find(|key| runs_on(&self.state.blocks[key.index()]));
         let key = match running {
             Some(key) => key,
+            None if spoken => self.open(choice, |key| StreamBlock::new_speech(key, choice))?,
             None => self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?,
         };
         self.append(key, text)?;
@@ -346,6 +355,7 @@ impl Fold {
                 arguments: String::new(),
                 flavor: call.flavor,
                 unopened: call.unopened,
+                joined: false,
                 finish_seen: false,
                 cut_short: false,
             })
@@ -578,6 +588,7 @@ impl Fold {
             && let Some(joined) = self.format.join_arguments(&call.arguments)
         {
             call.arguments = joined;
+            call.joined = true;
         }
         if let Some(known) = self.choices.get_mut(&choice) {
             known.open.retain(|open| *open != key);
