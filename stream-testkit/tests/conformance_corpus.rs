@@ -3,6 +3,8 @@
 //! The streams are read where they lie: in the directory that `STREAM_CORPUS` names, else in `../shared/corpus` beside
 //! the workspace. Without them the tests pass and say so.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test, helpers included")]
+
 mod conformance_corpus {
     pub(crate) mod needed;
     pub(crate) mod recorded;

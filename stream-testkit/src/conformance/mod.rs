@@ -33,6 +33,8 @@ mod named;
 mod report;
 mod responses;
 mod rule;
+#[cfg(test)]
+mod tests;
 mod view;
 
 use self::{anthropic::Anthropic, chat::Chat, gemini::Gemini, report::Log, responses::Responses};

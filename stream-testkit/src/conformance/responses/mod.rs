@@ -238,7 +238,7 @@ fn stream(item: &mut Item, family: &Family, delta: bool, object: &Value, log: &m
         Some(more) if delta => piece.delta(more, name, log),
         Some(whole) => piece.text_done(whole, name, log),
         None => {
-            log.broken(Rule::Shape, format!("expected {key} in {name}, found {}", brief(object.get(key))))
+            log.broken(Rule::Shape, format!("expected {key} in {name}, found {}", brief(object.get(key))));
         }
     }
 }

@@ -43,7 +43,7 @@ pub(in super::super) fn check_whole(body: &Value, log: &mut Log) -> View {
     responses.filtered = body["incomplete_details"]["reason"] == "content_filter";
     match text(body, "status") {
         Some(status @ ("completed" | "incomplete" | "failed")) => {
-            responses.terminal = Some(status.to_owned())
+            responses.terminal = Some(status.to_owned());
         }
         _ => {
             let found = brief(body.get("status"));
