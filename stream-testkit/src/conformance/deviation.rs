@@ -103,6 +103,8 @@ named! {
         BlockLeftOpen = "block-left-open",
         /// A `server_tool_use` block follows a `tool_use` block. Anthropic 1 of 345 recordings.
         ServerToolAfterToolUse = "server-tool-after-tool-use",
+        /// A thinking block without a signature. Ollama 1 of 345 recordings.
+        UnsignedThinking = "unsigned-thinking",
         /// A text block without text. Anthropic 1 of 345 recordings.
         EmptyTextBlock = "empty-text-block",
         /// A resumed stream: no `response.created`, and `sequence_number` starts above 0. OpenAI 1 of 345

@@ -49,6 +49,8 @@ named! {
         FinishReason = "finish-reason",
         /// Nothing but `tool_use` follows a `tool_use`: the next turn would be refused.
         AfterToolUse = "after-tool-use",
+        /// Thinking ends with one signature: the next turn would be refused.
+        Signature = "signature",
         /// A text block holds text: the next turn would be refused.
         EmptyBlock = "empty-block",
         /// A turn that ends plainly holds something.

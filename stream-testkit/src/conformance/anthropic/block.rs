@@ -19,6 +19,8 @@ pub(super) struct Block {
     pub(super) text: String,
     /// The `input` it opened with.
     pub(super) input: Value,
+    /// Whether a signature closes its thinking.
+    pub(super) signed: bool,
 }
 
 impl Block {
@@ -36,6 +38,7 @@ impl Block {
                 .unwrap_or_default()
                 .to_owned(),
             input: content["input"].clone(),
+            signed: filled(&content["signature"]),
             kind,
         };
         if block.takes_input() {
@@ -72,8 +75,13 @@ impl Block {
             );
         }
         match text(delta, key) {
-            Some(more) if !matches!(kind, "signature_delta" | "compaction_delta") => self.text.push_str(more),
-            Some(_) => {}
+            Some(_) if kind == "signature_delta" => self.sign(log),
+            Some(more) => {
+                if self.signed && !more.is_empty() {
+                    log.broken(Rule::Signature, "expected no thinking after its signature, found some");
+                }
+                self.text.push_str(more);
+            }
             None if matches!(kind, "citations_delta" | "compaction_delta") => {}
             None => {
                 log.broken(
@@ -81,6 +89,13 @@ impl Block {
                     format!("expected {key} in a {kind}, found {}", brief(delta.get(*key))),
                 );
             }
+        }
+    }
+
+    /// A signature is of all thinking before it, so it comes last and once.
+    fn sign(&mut self, log: &mut Log) {
+        if std::mem::replace(&mut self.signed, true) {
+            log.broken(Rule::Signature, "expected one signature, found another");
         }
     }
 

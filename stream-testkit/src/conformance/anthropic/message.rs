@@ -14,6 +14,8 @@ use super::{
 pub(super) struct Message {
     choice: ChoiceView,
     blocks: u64,
+    /// Name and input of every tool block, whoever runs it.
+    inputs: Vec<(String, String)>,
     /// Blocks that hold something.
     filled: usize,
     pub(super) usage: bool,
@@ -60,12 +62,20 @@ impl Message {
             let message = format!("expected text in block {}, found none", block.index);
             log.deviates(Rule::EmptyBlock, Deviation::EmptyTextBlock, message);
         }
+        if block.kind == "thinking" && !block.signed {
+            let message =
+                format!("expected a signature of the thinking in block {}, found none", block.index);
+            log.deviates(Rule::Signature, Deviation::UnsignedThinking, message);
+        }
         self.keep(block);
     }
 
     /// What a client has of a block, stopped or not.
     pub(super) fn keep(&mut self, block: Block) {
         self.filled += usize::from(block.kind != "text" || !block.text.is_empty());
+        if block.takes_input() {
+            self.inputs.push((block.name.clone(), block.arguments()));
+        }
         match block.kind.as_str() {
             "text" => self.choice.content.push_str(&block.text),
             "thinking" => self.choice.reasoning.push_str(&block.text),
@@ -99,9 +109,9 @@ impl Message {
             );
         }
         let cut = matches!(reason, "max_tokens" | "refusal" | "model_context_window_exceeded");
-        for call in &calls[..calls.len().saturating_sub(usize::from(cut))] {
-            if !is_whole(&call.arguments) {
-                let (name, found) = (&call.name, quote(&call.arguments));
+        for (name, input) in &self.inputs[..self.inputs.len().saturating_sub(usize::from(cut))] {
+            if !is_whole(input) {
+                let found = quote(input);
                 let message = format!("expected the input of {name:?} to be one JSON value, found {found}");
                 log.broken(Rule::Arguments, message);
             }

@@ -319,3 +319,31 @@ fn other_events_are_foreign() {
         ],
     );
 }
+
+#[test]
+fn thinking_ends_with_one_signature() {
+    let think = TEXT_0.replace(r#""text","text":"""#, r#""thinking","thinking":"","signature":"""#);
+    let thought = HI_0.replace(r#""text_delta","text""#, r#""thinking_delta","thinking""#);
+    let signed = HI_0.replace(r#""text_delta","text""#, r#""signature_delta","signature""#);
+    broken(
+        &[START, &think, &signed, &thought, &signed, STOP_0, END_TURN, STOP],
+        &[
+            "event 4: signature: expected no thinking after its signature, found some",
+            "event 5: signature: expected one signature, found another",
+        ],
+    );
+    broken(
+        &[START, &think, &thought, STOP_0, END_TURN, STOP],
+        &["event 4: signature: expected a signature of the thinking in block 0, found none \
+           (excused by unsigned-thinking)"],
+    );
+}
+
+#[test]
+fn the_input_of_a_server_tool_is_whole_too() {
+    let tool = TOOL_1.replace("tool_use", "server_tool_use");
+    broken(
+        &[START, TEXT_0, HI_0, STOP_0, &tool, &JSON_1.replace("{}\"", "{\""), STOP_1, END_TURN, STOP],
+        &["event 9: arguments: expected the input of \"f\" to be one JSON value, found {"],
+    );
+}
