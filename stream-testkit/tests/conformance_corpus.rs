@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test, helpers included")]
 
 mod conformance_corpus {
+    mod faults;
     pub(crate) mod needed;
     pub(crate) mod recorded;
 }
@@ -13,7 +14,7 @@ mod conformance_corpus {
 use std::collections::BTreeSet;
 
 use conformance_corpus::{needed::NEEDED, recorded::recordings};
-use stream_testkit::conformance::{Allow, Deviation, Format, check, check_with};
+use stream_testkit::conformance::{Allow, Deviation, Format, Rule, check, check_with};
 
 #[test]
 fn every_recording_needs_exactly_the_deviations_listed() {
@@ -71,4 +72,25 @@ fn the_view_of_every_recording_is_what_another_reader_got() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn the_documented_counts_are_those_of_the_list() {
+    let (_, documented) = include_str!("../../docs/conformance.md").split_once("## Deviations").unwrap();
+    for deviation in Deviation::ALL {
+        let name = deviation.name();
+        let count =
+            NEEDED.iter().filter(|(_, listed)| listed.split_whitespace().any(|it| it == name)).count();
+        let row = documented.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
+        let cell = row.and_then(|row| row.split('|').nth(3)).map(str::trim);
+        assert_eq!(cell, Some(count.to_string().as_str()), "{name}");
+    }
+}
+
+#[test]
+fn every_rule_is_documented() {
+    let documented = include_str!("../../docs/conformance.md");
+    for rule in Rule::ALL {
+        assert!(documented.contains(&format!("`{rule}`")), "{rule}");
+    }
 }

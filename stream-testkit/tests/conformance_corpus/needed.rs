@@ -11,7 +11,7 @@ pub(crate) const NEEDED: &[(&str, &str)] = &[
     ("anthropic-messages/anthropic-streaming-basic-response.sse", "no-final-border"),
     ("anthropic-messages/anthropic-streaming-gateway-message-delta-metadata.sse", "foreign-done"),
     ("anthropic-messages/anthropic-tool-use-response.sse", "no-final-border"),
-    ("anthropic-messages/ollama-f22657bfd86db6348c0a0d0b17332dcfc038b345d2a7be8da4b880a433d36a52.sse", "no-final-border"),
+    ("anthropic-messages/ollama-f22657bfd86db6348c0a0d0b17332dcfc038b345d2a7be8da4b880a433d36a52.sse", "no-final-border unsigned-thinking"),
     ("anthropic-messages/opencode-zen-opencode-go-minimax-stream.sse", "event-after-ending"),
     ("gemini/google-chats-tests-sendmessage-multiple-messages-with-server-side-mcp-tools-s-2.sse", "delta-after-finish finish-repeated"),
     ("gemini/google-chats-tests-sendmessage-multiple-messages-with-server-side-mcp-tools-s.sse", "delta-after-finish finish-repeated"),
