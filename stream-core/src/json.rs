@@ -110,10 +110,6 @@ impl Object {
         self.raw(name, &digits)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.len() == 1
-    }
-
     pub(crate) fn finish(mut self) -> String {
         self.0.push('}');
         self.0

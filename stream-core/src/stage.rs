@@ -508,7 +508,7 @@ impl Stage {
             return;
         }
         let what = self.edit(waiting, edit);
-        if what == Decided::Edited {
+        if what != Decided::Kept {
             self.note(Some(key), Action::Edited, None, 0, Duration::ZERO);
         }
         self.ledgers.decided(key, what, waiting.opener);
@@ -520,9 +520,17 @@ impl Stage {
             self.discard(waiting, "its opening was dropped");
             return;
         }
-        if self.edit(waiting, edit) == Decided::Edited {
-            self.ledgers.get_mut(key).edited += 1;
-            self.note(Some(key), Action::Edited, None, 0, Duration::ZERO);
+        match self.edit(waiting, edit) {
+            Decided::Kept => {}
+            Decided::Edited => {
+                self.ledgers.get_mut(key).edited += 1;
+                self.note(Some(key), Action::Edited, None, 0, Duration::ZERO);
+            }
+            Decided::Dropped => {
+                self.note(Some(key), Action::Edited, None, 0, Duration::ZERO);
+                self.ledgers.decided(key, Decided::Dropped, waiting.opener);
+                return;
+            }
         }
         waiting.mark = Mark::Held { seq: self.step };
         let bytes = self.under_way.as_ref().map_or(0, |under_way| under_way.queued.bytes());
@@ -552,6 +560,11 @@ impl Stage {
 
     fn edit(&self, waiting: &mut Waiting, edit: Option<Text>) -> Decided {
         let Some(body) = edit else { return Decided::Kept };
+        if body.is_empty() && matches!(waiting.part.delta.kind, DeltaKind::Text { .. }) {
+            // Nothing is left of it: no empty block is to be opened for it.
+            waiting.part.fate = Fate::Dropped;
+            return Decided::Dropped;
+        }
         replace_body(&mut waiting.part.delta.kind, &body, None);
         waiting.part.fate = edited(waiting.part.fate);
         Decided::Edited

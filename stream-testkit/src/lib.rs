@@ -1,5 +1,6 @@
 //! Chunk logs, replay, snapshots, laws and conformance checks for stream policies.
 
+pub mod conformance;
 pub mod cut;
 mod kind;
 pub mod log;

@@ -62,7 +62,8 @@ struct CallView<'a> {
 
 impl<'a> View<'a> {
     fn of(format: &'a str, state: &'a StreamState) -> Self {
-        let mut choices: Vec<ChoiceView<'a>> = state.choices().map(|choice| ChoiceView::of(choice, state)).collect();
+        let mut choices: Vec<ChoiceView<'a>> =
+            state.choices().map(|choice| ChoiceView::of(choice, state)).collect();
         choices.sort_by_key(|choice| choice.index);
         let partial_args = state.tool_calls().any(|call| call.is_joined());
         Self { format, error: state.error().is_some(), partial_args, choices }
@@ -112,7 +113,14 @@ fn table(out: &mut impl std::io::Write, format: &str, state: &StreamState) -> st
     }
     for block in state.blocks() {
         let status = format!("{:?}", block.status()).to_lowercase();
-        write!(out, "{:<8} {:<9} choice {}  {status:<8} {:>7} bytes  ", block.key(), block.kind_name(), block.choice(), block.bytes())?;
+        write!(
+            out,
+            "{:<8} {:<9} choice {}  {status:<8} {:>7} bytes  ",
+            block.key(),
+            block.kind_name(),
+            block.choice(),
+            block.bytes()
+        )?;
         match block {
             StreamBlock::ToolCall(call) => writeln!(out, "{}({})", call.name(), excerpt(call.arguments()))?,
             StreamBlock::Opaque(opaque) => writeln!(out, "{} ({:?})", opaque.kind(), opaque.runs())?,

@@ -22,7 +22,8 @@ pub(crate) async fn run(log: &ChunkLog, cut: Cut, format: Option<SharedFormat>) 
         write(&whole.body)?;
         whole.outcome
     } else {
-        let chunks = cut.apply(log).into_iter().map(|(_, bytes)| Ok::<Bytes, std::convert::Infallible>(bytes));
+        let chunks =
+            cut.apply(log).into_iter().map(|(_, bytes)| Ok::<Bytes, std::convert::Infallible>(bytes));
         let mut processor = builder.build(stream::iter(chunks)).map_err(|error| error.to_string())?;
         while let Some(bytes) = processor.next().await {
             write(&bytes)?;

@@ -120,10 +120,22 @@ impl DecodeError {
         Self { expected: expected.into(), found: found.into() }
     }
 
-    /// Wraps what serde_json says of a frame; its message has line and column, and no text of the frame.
+    /// Wraps what serde_json says of a frame. Its own message can quote the frame, so that only what cannot is kept.
     #[must_use]
     pub fn json(expected: &str, error: &serde_json::Error) -> Self {
-        Self::new(expected, error.to_string())
+        use serde_json::error::Category;
+        let message = error.to_string();
+        let found = match error.classify() {
+            Category::Data
+                if message.starts_with("duplicate field") || message.starts_with("missing field") =>
+            {
+                return Self::new(expected, message);
+            }
+            Category::Data => "JSON of another shape",
+            Category::Eof => "JSON that ends early",
+            Category::Syntax | Category::Io => "malformed JSON",
+        };
+        Self::new(expected, format!("{found} at line {} column {}", error.line(), error.column()))
     }
 }
 

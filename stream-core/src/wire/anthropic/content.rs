@@ -57,6 +57,9 @@ impl MessagesWriter {
         let mut after: Vec<&Part> = Vec::new();
         for part in parts {
             if part.fate == Fate::Inserted {
+                if BlockKind::opened_by(&part.delta.kind).is_some_and(|kind| !may_leave(kind)) {
+                    continue;
+                }
                 // Within a block there is no place; it goes behind it.
                 if block.is_empty() {
                     self.insert_whole(&part.delta.kind, &mut content);

@@ -34,6 +34,7 @@ mod block;
 mod body;
 mod content;
 mod ending;
+mod hot;
 mod insert;
 mod numbers;
 mod read;
@@ -87,7 +88,7 @@ impl WireFormat for Anthropic {
             restates: false,
             text_after_call: false,
             finish_is_terminal: false,
-            arguments_are_json: false,
+            arguments_are_json: true,
         }
     }
 

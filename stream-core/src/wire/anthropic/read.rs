@@ -7,6 +7,7 @@ use crate::sse::Frame;
 use crate::wire::{DecodeError, Decoded};
 
 use super::block::{self, CHOICE};
+use super::hot;
 use super::view::{self, BlockDelta, Event, Field, Message, MessageDelta};
 
 /// Whether the frame can only be of this format: its `event` line or its type is one that no other API has.
@@ -24,6 +25,15 @@ pub(super) fn sniff(frame: &Frame) -> bool {
 pub(super) fn decode(frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
     let Some(data) = frame.data_bytes() else { return Ok(()) };
     let data = view::utf8(data)?;
+    if let Some(delta) = hot::read(frame.event(), data) {
+        into.deltas.push(delta);
+        return Ok(());
+    }
+    event(frame.event(), data, into)
+}
+
+/// Reads any event.
+pub(super) fn event(line: Option<&str>, data: &str, into: &mut Decoded) -> Result<(), DecodeError> {
     if data.trim_ascii() == "[DONE]" {
         into.deltas.push(Delta::stream(DeltaKind::Meta));
         return Ok(());
@@ -32,7 +42,7 @@ pub(super) fn decode(frame: &Frame, into: &mut Decoded) -> Result<(), DecodeErro
         into.deltas.push(unknown(Slot::None, "unknown", data.len()));
         return Ok(());
     };
-    match EventKind::of(&event, frame.event())? {
+    match EventKind::of(&event, line)? {
         Some(EventKind::MessageStart) => message_start(&event, into),
         Some(EventKind::BlockStart) => {
             block::opened(event.content_block, view::index(event.index)?, &mut into.deltas)

@@ -163,11 +163,10 @@ impl Choice {
         }
     }
 
-    /// A finish closes what was open; gives the choice's number if nothing is left of its answer.
+    /// A finish closes the call that was open; gives the choice's number if nothing is left of its answer.
     fn finish(&mut self) -> Option<u32> {
         self.finished = true;
         self.open = false;
-        self.gone = None;
         let empty = self.dropped && !self.answered;
         // The notice is an answer: a repeated finish does not bring a second one.
         self.answered |= empty;

@@ -69,7 +69,7 @@ impl<'d> Draft<'d> {
         Self { choice, parts: Vec::new(), finish: None, message: None }
     }
 
-    /// A choice that ends with a refusal and says nothing.
+    /// Lets the choice end with a refusal.
     pub(super) fn refuse(&mut self, message: &'d str) {
         self.finish = Some(Cow::Borrowed(REFUSED));
         self.message = Some(message);

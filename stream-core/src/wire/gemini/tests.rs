@@ -2,6 +2,7 @@
 
 mod endings;
 mod read;
+mod recorded;
 mod stream;
 mod whole;
 
@@ -127,6 +128,7 @@ fn drop_block(parts: &mut [Part], n: usize) {
 }
 
 /// Drops all payload and all that follows it.
+#[expect(clippy::ptr_arg, reason = "passed by name where a vector is edited")]
 fn drop_all(parts: &mut Vec<Part>) {
     parts.iter_mut().filter(|part| part.key.is_some()).for_each(|part| part.fate = Fate::Dropped);
 }

@@ -47,24 +47,20 @@ impl GeminiWriter {
         }
     }
 
-    /// Decides how a response is written. `text` is its JSON, where it is one.
+    /// Decides how a response is written. `data` is its JSON, where it is one.
     fn response(
         &mut self,
-        text: Option<&str>,
+        data: Option<&[u8]>,
         parts: &[Part],
         closing: Closing<'_>,
         chunks: &mut Vec<Chunk>,
     ) {
         let ends = matches!(closing, Closing::Own(_));
-        if ends && parts.iter().all(|part| part.fate == Fate::Kept) && self.ledger.leaves_alone(parts) {
+        if ends && self.ledger.leaves_alone(parts) {
             return self.raw(Chunk::Raw, parts, chunks);
         }
-        let foreign = parts.iter().any(|part| {
-            part.delta.place.inner == BESIDE && matches!(part.delta.kind, DeltaKind::Opaque { .. })
-        });
-        let Some((text, document)) =
-            text.filter(|_| !foreign).and_then(|text| Some((text, Document::read(text)?)))
-        else {
+        let text = data.filter(|_| !is_foreign(parts)).and_then(|data| std::str::from_utf8(data).ok());
+        let Some((text, document)) = text.and_then(|text| Some((text, Document::read(text)?))) else {
             // A refusal takes the place of a body that cannot be built upon.
             if !matches!(closing, Closing::Refused(_)) {
                 self.foreign(parts, chunks);
@@ -179,9 +175,8 @@ impl Writer for GeminiWriter {
             self.known.learn(data, &parts);
         }
         let notice = self.notice.clone();
-        let text = data.as_ref().and_then(|data| std::str::from_utf8(data).ok());
         let mut chunks = std::mem::take(&mut self.chunks);
-        self.response(text, &parts, Closing::Own(notice.as_deref()), &mut chunks);
+        self.response(data.as_deref(), &parts, Closing::Own(notice.as_deref()), &mut chunks);
         for chunk in chunks.drain(..) {
             match (chunk, &frame) {
                 (Chunk::Made(json), _) => {
@@ -248,7 +243,7 @@ impl Writer for GeminiWriter {
             rest = later;
             self.known.learn(&data.slice_ref(text.as_bytes()), parts);
             let mut chunks = Vec::new();
-            self.response(Some(text), parts, closing, &mut chunks);
+            self.response(Some(text.as_bytes()), parts, closing, &mut chunks);
             untouched &= matches!(chunks[..], [Chunk::Raw]);
             responses.extend(chunks.into_iter().map(|chunk| match chunk {
                 Chunk::Raw => text.to_owned(),
@@ -307,6 +302,12 @@ fn field<'b>(
         let text = std::str::from_utf8(data).ok()?;
         Some((name, json::member(text, name)?.to_owned()))
     })
+}
+
+/// Whether the data was read as one thing that is not of this format.
+fn is_foreign(parts: &[Part]) -> bool {
+    let beside = |part: &Part| part.delta.place.inner == BESIDE;
+    parts.iter().any(|part| beside(part) && matches!(part.delta.kind, DeltaKind::Opaque { .. }))
 }
 
 /// How many of the parts stand in this element of the array, or were put in there.

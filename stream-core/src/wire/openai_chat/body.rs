@@ -162,7 +162,8 @@ impl BodyReader<'_> {
 
     fn text(&mut self, channel: Channel, text: &str, field: Field, item: usize) {
         if !text.is_empty() {
-            self.push(Slot::Run, DeltaKind::Text { channel, text: text.into() }, field, item);
+            let slot = if field == Field::Transcript { Slot::Speech } else { Slot::Run };
+            self.push(slot, DeltaKind::Text { channel, text: text.into() }, field, item);
         }
     }
 

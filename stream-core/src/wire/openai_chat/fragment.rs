@@ -145,9 +145,9 @@ fn opaque(delta: &Delta, choice: &RawChoice<'_>) -> Members {
 /// Signatures and encrypted reasoning, without the text they may stand beside (rule 22).
 pub(super) fn signatures(choice: &RawChoice<'_>) -> Members {
     let mut members = Members::new();
-    let details = choice.body("reasoning_details").and_then(json::items).unwrap_or_default();
-    let signed: Vec<String> = details
-        .into_iter()
+    let signed: Vec<String> = choice
+        .details()
+        .iter()
         .filter(|raw| {
             ["data", "signature"].iter().any(|name| json::member(raw, name).is_some_and(|raw| !is_void(raw)))
         })

@@ -30,22 +30,12 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::{DecodeError, Decoded, Traits, WireFormat, Writer, WriterOptions};
-use crate::delta::{Delta, DeltaKind, FinishKind};
+use crate::delta::FinishKind;
 use crate::sse::Frame;
 
 /// OpenAI Chat Completions: `data: {"choices":[{"delta":…}]}` chunks, then `data: [DONE]`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OpenAiChat;
-
-impl OpenAiChat {
-    /// Whether a delta is the transcript of spoken audio: content to a policy (rule 19), though not part of the
-    /// message's `content`.
-    #[must_use]
-    pub fn is_audio_transcript(delta: &Delta) -> bool {
-        matches!(delta.kind, DeltaKind::Text { .. })
-            && place::field(delta.place) == Some(place::Field::Transcript)
-    }
-}
 
 impl WireFormat for OpenAiChat {
     fn name(&self) -> &'static str {

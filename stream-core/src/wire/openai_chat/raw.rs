@@ -80,19 +80,24 @@ pub(super) struct RawChoice<'a> {
     pub(super) raw: &'a str,
     members: Vec<(Cow<'a, str>, &'a str)>,
     body: Vec<(Cow<'a, str>, &'a str)>,
+    /// The items of each of [`LISTS`], cut once: a frame may have thousands of parts.
+    lists: [Vec<&'a str>; 3],
 }
+
+const LISTS: [&str; 3] = ["content", "tool_calls", "reasoning_details"];
 
 impl<'a> RawChoice<'a> {
     fn read(raw: &'a str) -> Self {
         let members = json::members(raw).unwrap_or_default();
         let of = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
         let body = of("delta").and_then(json::members).unwrap_or_default();
-        Self { raw, members, body }
+        Self { raw, lists: lists(&body), members, body }
     }
 
     /// The same choice, read for its `message`: whole responses have that in place of a `delta`.
     pub(super) fn of_message(mut self) -> Self {
         if let Some(message) = self.get("message").and_then(json::members) {
+            self.lists = lists(&message);
             self.body = message;
         }
         self
@@ -119,19 +124,31 @@ impl<'a> RawChoice<'a> {
 
     /// An item of a list in the delta or message.
     pub(super) fn item(&self, name: &str, index: usize) -> Option<&'a str> {
-        json::items(self.body(name)?)?.get(index).copied()
+        let list = LISTS.iter().position(|list| *list == name)?;
+        self.lists[list].get(index).copied()
+    }
+
+    /// The items of `reasoning_details`.
+    pub(super) fn details(&self) -> &[&'a str] {
+        &self.lists[2]
     }
 
     /// Whether it says again what was said before, or holds call fragments too empty to be parts: both are
     /// stale once the choice was edited. `calls` is how many parts are calls.
     pub(super) fn has_leftovers(&self, calls: usize) -> bool {
-        let items = self.body("tool_calls").and_then(json::items).map_or(0, |items| items.len());
+        let items = self.lists[1].len();
         let legacy = usize::from(self.body("function_call").is_some());
         items + legacy != calls
             || ["message", "text", "logprobs"]
                 .iter()
                 .any(|name| self.get(name).is_some_and(|value| !is_void(value)))
     }
+}
+
+fn lists<'a>(body: &[(Cow<'a, str>, &'a str)]) -> [Vec<&'a str>; 3] {
+    LISTS.map(|name| {
+        get(body, name).filter(|raw| raw.starts_with('[')).and_then(json::items).unwrap_or_default()
+    })
 }
 
 fn get<'a>(members: &[(Cow<'a, str>, &'a str)], name: &str) -> Option<&'a str> {

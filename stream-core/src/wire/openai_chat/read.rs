@@ -41,10 +41,13 @@ pub(super) fn whole(body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> 
 
 /// The typed view of a document; JSON that is no object is nothing this format knows, and is reported so.
 fn chunk<'a>(data: &'a [u8], expected: &str, into: &mut Decoded) -> Result<Option<Chunk<'a>>, DecodeError> {
-    if data.trim_ascii_start().first() == Some(&b'{') {
-        return serde_json::from_slice(data).map(Some).map_err(|error| DecodeError::json(expected, &error));
+    // Checked once for all strings of the document.
+    let document =
+        std::str::from_utf8(data).map_err(|error| DecodeError::new(expected, error.to_string()))?;
+    if document.trim_ascii_start().starts_with('{') {
+        return parse(document, expected).map(Some);
     }
-    serde_json::from_slice::<IgnoredAny>(data).map_err(|error| DecodeError::json(expected, &error))?;
+    parse::<IgnoredAny>(document, expected)?;
     into.deltas.push(unknown("unknown", data));
     Ok(None)
 }
@@ -206,11 +209,11 @@ impl Reader<'_> {
 
     /// A signature that nothing else accompanies belongs to no block here.
     fn lone_signature(&mut self, before: usize) {
-        if let [delta] = &mut self.into.deltas[before..] {
-            if delta.kind == DeltaKind::Signature {
-                delta.kind = DeltaKind::Meta;
-                delta.slot = Slot::None;
-            }
+        if let [delta] = &mut self.into.deltas[before..]
+            && delta.kind == DeltaKind::Signature
+        {
+            delta.kind = DeltaKind::Meta;
+            delta.slot = Slot::None;
         }
     }
 

@@ -95,7 +95,7 @@ impl Ledger {
         match &part.delta.kind {
             DeltaKind::Text { channel, text } => {
                 // White space between calls starts nothing (rule 2).
-                if !text.trim_ascii().is_empty() {
+                if !text.trim().is_empty() {
                     choice.open_call = None;
                 }
                 choice.note(left && !text.is_empty(), *channel != Channel::Reasoning);
@@ -108,11 +108,7 @@ impl Ledger {
                 choice.finished = true;
                 choice.open_call = None;
             }
-            DeltaKind::Stop => {
-                if part.key == choice.open_call {
-                    choice.open_call = None;
-                }
-            }
+            DeltaKind::Stop if part.key == choice.open_call => choice.open_call = None,
             _ if payload => {
                 choice.open_call = None;
                 choice.note(left, true);

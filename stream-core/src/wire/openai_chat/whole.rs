@@ -38,20 +38,27 @@ pub(super) fn write(
     let refusal = ending.map(|ending| ending.message.as_str());
     let mut document = if raw.envelope.is_empty() { made() } else { raw.object() };
     let usage = raw.usage;
-    let mut choices = Vec::new();
-    for (outer, choice) in raw.choices.into_iter().enumerate() {
-        let choice = choice.of_message();
-        let number = choice.number();
-        let is_own = |part: &&Part| match part.fate {
-            Fate::Inserted => part.delta.choice == Some(number),
-            _ => part.delta.choice.is_some() && part.delta.place.outer as usize == outer,
+    // A body without choices is still answered with one: refused, or with the notice.
+    let mut of_choices: Vec<RawChoice<'_>> = raw.choices.into_iter().map(RawChoice::of_message).collect();
+    if of_choices.is_empty() {
+        of_choices.push(RawChoice::default());
+    }
+    let mut parts = vec![Vec::new(); of_choices.len()];
+    for part in &body.parts {
+        let Some(number) = part.delta.choice else { continue };
+        let outer = match part.fate {
+            Fate::Inserted => of_choices.iter().position(|choice| choice.number() == number),
+            _ => Some(part.delta.place.outer as usize),
         };
-        let parts: Vec<&Part> = body.parts.iter().filter(is_own).collect();
-        choices.push(self::choice(ledger, options, &choice, &parts, refusal));
+        if let Some(parts) = outer.and_then(|outer| parts.get_mut(outer)) {
+            parts.push(part);
+        }
     }
-    if choices.is_empty() && refusal.is_some() {
-        choices.push(self::choice(ledger, options, &RawChoice::default(), &[], refusal));
-    }
+    let choices: Vec<String> = of_choices
+        .iter()
+        .zip(&parts)
+        .map(|(choice, parts)| self::choice(ledger, options, choice, parts, refusal))
+        .collect();
     document = document.raw("choices", &json::array(choices));
     if let Some(usage) = usage {
         document = document.raw("usage", usage);
@@ -95,7 +102,7 @@ fn choice(
         .raw("index", raw.get("index").unwrap_or("0"))
         .raw("message", &message.document(raw, refusal.is_some()));
     let finish = message.new_finish.as_deref();
-    choice = choice.raw("finish_reason", finish.or(raw.get("finish_reason")).unwrap_or("null"));
+    choice = choice.raw("finish_reason", finish.or(raw.get("finish_reason")).unwrap_or("\"stop\""));
     if let Some(native) = raw.get("native_finish_reason") {
         choice = choice.raw("native_finish_reason", finish.unwrap_or(native));
     }
@@ -200,10 +207,10 @@ impl Message {
             }
         }
         for name in ["content", "refusal", "tool_calls", "function_call"] {
-            if !written.contains(&name) {
-                if let Some(value) = self.member(name, "null", raw, refused).filter(|value| value != "null") {
-                    message = message.raw(name, &value);
-                }
+            if !written.contains(&name)
+                && let Some(value) = self.member(name, "null", raw, refused).filter(|value| value != "null")
+            {
+                message = message.raw(name, &value);
             }
         }
         message.finish()

@@ -63,7 +63,11 @@ impl ChatWriter {
             return Way::Rebuild;
         }
         let patched = |part: &Part| part.fate == Fate::Edited || self.ledger.moved(part).is_some();
-        if parts.iter().any(patched) { Way::Patch } else { Way::Raw(frame.raw().clone()) }
+        match parts.iter().filter(|part| patched(part)).count() {
+            0 => Way::Raw(frame.raw().clone()),
+            1..=MOST_PATCHES => Way::Patch,
+            _ => Way::Rebuild,
+        }
     }
 
     /// Whether an untouched chunk says again what the client did not get, or got otherwise.
@@ -72,15 +76,15 @@ impl ChatWriter {
             return false;
         }
         let Some(chunk) = data.and_then(|data| RawChunk::read(data)) else { return false };
-        chunk.choices.iter().enumerate().any(|(outer, choice)| {
-            let is_call = |part: &&Part| {
-                part.delta.place.outer as usize == outer
-                    && matches!(part.delta.kind, DeltaKind::Call(_) | DeltaKind::Opaque { .. })
-                    && matches!(place::field(part.delta.place), Some(Field::ToolCall | Field::FunctionCall))
-            };
-            let calls = parts.iter().filter(is_call).count();
-            self.ledger.is_tainted(choice.number()) && choice.has_leftovers(calls)
-        })
+        let mut calls = vec![0; chunk.choices.len()];
+        for place in parts.iter().filter(|part| part.delta.kind.is_payload()).map(|part| part.delta.place) {
+            let is_call = matches!(place::field(place), Some(Field::ToolCall | Field::FunctionCall));
+            if let Some(count) = calls.get_mut(place.outer as usize).filter(|_| is_call) {
+                *count += 1;
+            }
+        }
+        let mut choices = chunk.choices.iter().zip(calls);
+        choices.any(|(choice, calls)| self.ledger.is_tainted(choice.number()) && choice.has_leftovers(calls))
     }
 
     /// What stands in for emptied turns that this part ends, as items of `choices` (rule 21).
@@ -398,6 +402,9 @@ fn missing_border(raw: &[u8]) -> &'static [u8] {
         b"\n\n"
     }
 }
+
+/// Every patch looks for its place from the start of the document; beyond a handful a rebuild is cheaper.
+const MOST_PATCHES: usize = 16;
 
 /// The envelope where no chunk of the upstream has come.
 const MADE: &str = r#"{"id":"chatcmpl-blocked","object":"chat.completion.chunk","created":0,"model":"""#;

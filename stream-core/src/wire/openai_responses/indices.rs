@@ -3,11 +3,11 @@
 /// The indices of one response's items.
 #[derive(Debug, Default)]
 pub(super) struct Indices {
-    /// Those of dropped items, as they came.
+    /// Those of dropped items, as they came, sorted.
     dropped: Vec<u32>,
-    /// Those that items made here have on the wire, rising.
+    /// For each item made here, rising: how many items of the upstream's stand before it.
     inserted: Vec<u32>,
-    /// The first that no item on the wire has.
+    /// The first index that no item on the wire has.
     next: u32,
 }
 
@@ -15,7 +15,8 @@ impl Indices {
     /// Books an item that opens with this index, and answers with the one it has on the wire.
     pub(super) fn open(&mut self, item: u32, leaves: bool) -> Option<u32> {
         if !leaves {
-            self.dropped.push(item);
+            let at = self.dropped.partition_point(|dropped| *dropped <= item);
+            self.dropped.insert(at, item);
             return None;
         }
         let index = self.shifted(item);
@@ -26,19 +27,22 @@ impl Indices {
     /// Takes the next free index for an item made here.
     pub(super) fn insert(&mut self) -> u32 {
         let index = self.next;
-        self.inserted.push(index);
+        self.inserted.push(index.saturating_sub(clamp(self.inserted.len())));
         self.next = index.saturating_add(1);
         index
     }
 
     /// An index after the dropped items before it have gone and the inserted ones have come.
     pub(super) fn shifted(&self, item: u32) -> u32 {
-        let dropped = self.dropped.iter().filter(|dropped| **dropped < item).count();
-        let start = item.saturating_sub(u32::try_from(dropped).unwrap_or(u32::MAX));
-        self.inserted
-            .iter()
-            .fold(start, |index, inserted| if *inserted <= index { index.saturating_add(1) } else { index })
+        let dropped = self.dropped.partition_point(|dropped| *dropped < item);
+        let kept = item.saturating_sub(clamp(dropped));
+        let inserted = self.inserted.partition_point(|before| *before <= kept);
+        kept.saturating_add(clamp(inserted))
     }
+}
+
+fn clamp(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

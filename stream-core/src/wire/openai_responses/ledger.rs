@@ -5,6 +5,7 @@ use std::collections::hash_map::Entry;
 
 use super::indices::Indices;
 use super::item::SUMMARY;
+use super::parts::Parts;
 use crate::block::BlockKey;
 use crate::delta::{CallDelta, Channel, DeltaKind, Slot, Text};
 use crate::wire::{Fate, Part};
@@ -27,8 +28,7 @@ pub(super) struct Item {
     index: Option<u32>,
     opened: bool,
     open: bool,
-    /// The parts that have opened, and whether they left.
-    parts: Vec<(u32, bool)>,
+    parts: Parts,
     replaced: Option<Replaced>,
 }
 
@@ -86,7 +86,7 @@ impl Ledger {
 
     /// The number of a part on the wire, after the dropped ones before it.
     pub(super) fn part_number(&self, item: u32, part: u32) -> u32 {
-        let dropped = self.items.get(&item).map_or(0, |item| item.dropped_before(part));
+        let dropped = self.items.get(&item).map_or(0, |item| item.parts.dropped_before(part));
         let number = if part >= SUMMARY { part - SUMMARY } else { part };
         number.saturating_sub(dropped)
     }
@@ -107,10 +107,7 @@ impl Ledger {
                 known.open = true;
                 revived.item = true;
             }
-            for (number, left) in &mut known.parts {
-                revived.part |= *number == part && !*left;
-                *left |= *number == part;
-            }
+            revived.part = known.parts.revive(part);
         }
         revived
     }
@@ -226,7 +223,7 @@ pub(super) struct Revived {
 
 impl Item {
     fn new(kind: Kind, key: Option<BlockKey>, index: Option<u32>, opened: bool) -> Self {
-        Self { kind, key, index, opened, open: opened, parts: Vec::new(), replaced: None }
+        Self { kind, key, index, opened, open: opened, parts: Parts::default(), replaced: None }
     }
 
     /// Whether it opened by an event of its own, rather than in a restatement.
@@ -244,7 +241,7 @@ impl Item {
 
     /// Whether a part left; `None` if it is not known.
     pub(super) fn part_left(&self, part: u32) -> Option<bool> {
-        self.parts.iter().find(|(known, _)| *known == part).map(|(_, left)| *left)
+        self.parts.left(part)
     }
 
     fn has_parts(&self) -> bool {
@@ -252,16 +249,9 @@ impl Item {
     }
 
     fn open_part(&mut self, part: u32, leaves: bool) {
-        if self.has_parts() && self.part_left(part).is_none() {
-            self.parts.push((part, leaves));
+        if self.has_parts() {
+            self.parts.open(part, leaves);
         }
-    }
-
-    /// How many parts of the same list were dropped before this one.
-    fn dropped_before(&self, part: u32) -> u32 {
-        let same_list = |other: u32| (other >= SUMMARY) == (part >= SUMMARY);
-        let dropped = self.parts.iter().filter(|(other, left)| !left && *other < part && same_list(*other));
-        u32::try_from(dropped.count()).unwrap_or(u32::MAX)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Rebuilding the events of which a part was touched.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use bytes::Bytes;
 
@@ -19,16 +20,15 @@ impl ResponsesWriter {
         let Some(response) = json::member(source.json, "response") else { return self.patch(source, out) };
         let output = json::member(response, "output").and_then(json::items);
         let items = output.as_deref().unwrap_or_default();
+        let spoken = Spoken::new(source.parts);
         let mut changed = false;
         let mut entries: Vec<(u32, Cow<'_, str>)> = Vec::with_capacity(items.len());
         for (at, raw) in (0..).zip(items) {
-            let rewritten = self.ledger.index(at).zip(self.rewritten(at, raw, source.parts, Mode::Streamed));
+            let rewritten = self.ledger.index(at).zip(self.rewritten(at, raw, &spoken, Mode::Streamed));
             changed |= !matches!(rewritten, Some((_, Cow::Borrowed(_))));
             entries.extend(rewritten);
         }
-        // Some upstreams leave the items out: then ours are not there either.
-        let lists_items = output.is_some() && !(items.is_empty() && self.ledger.has_items());
-        if lists_items && source.has(&DeltaKind::Terminal) && !self.inserted.is_empty() {
+        if source.has(&DeltaKind::Terminal) && output.is_some() && self.lists_inserted(items) {
             changed = true;
             entries.extend(self.inserted.iter().map(|(index, item)| (*index, Cow::from(item))));
         }
@@ -49,14 +49,15 @@ impl ResponsesWriter {
         out: &mut Vec<Bytes>,
     ) -> Option<Bytes> {
         if let Some(raw) = json::member(source.json, "item") {
-            let new = self.rewritten(item, raw, source.parts, Mode::Streamed)?.into_owned();
+            let spoken = Spoken::new(source.parts);
+            let new = self.rewritten(item, raw, &spoken, Mode::Streamed)?.into_owned();
             let written = self.rebuild(source, &[("item", new)], out);
             self.replaced_arguments(item, raw, source, out);
             return Some(written);
         }
         let part = source.parts.iter().find(|part| speaks(part))?;
         let Slot::At { part: number, .. } = part.delta.slot else { return None };
-        let now = self.now(item, number, source.parts, Mode::Whole);
+        let now = self.now(item, number, Some(*part), Mode::Whole);
         if let Some(raw) = json::member(source.json, "part") {
             let new = match now {
                 Now::Same => raw.to_owned(),
@@ -86,10 +87,9 @@ impl ResponsesWriter {
         for part in source.parts.iter().filter(|part| part.fate != Fate::Dropped) {
             if let (DeltaKind::Text { channel, text }, Slot::At { item, part: number }) =
                 (&part.delta.kind, part.delta.slot)
+                && !text.is_empty()
             {
-                if !text.is_empty() {
-                    self.revive_part(item, number, *channel, &json::unquote(id).unwrap_or_default(), out);
-                }
+                self.revive_part(item, number, *channel, &json::unquote(id).unwrap_or_default(), out);
             }
         }
     }
@@ -99,21 +99,20 @@ impl ResponsesWriter {
         &self,
         item: u32,
         raw: &'a str,
-        parts: &[&Part],
+        spoken: &Spoken<'_>,
         mode: Mode,
     ) -> Option<Cow<'a, str>> {
         let known = self.ledger.item(item);
         let rewrite = Rewrite {
             opened: mode == Mode::Streamed && known.is_some_and(Item::opened),
             replaced: known.and_then(Item::replaced),
-            now: |part| self.now(item, part, parts, mode),
+            now: |part| self.now(item, part, spoken.at(item, part), mode),
         };
         rewrite.item(raw)
     }
 
     /// What a part, or a call, says now.
-    fn now(&self, item: u32, number: u32, parts: &[&Part], mode: Mode) -> Now {
-        let slot = Slot::At { item, part: number };
+    fn now(&self, item: u32, number: u32, spoken: Option<&Part>, mode: Mode) -> Now {
         let known = self.ledger.item(item);
         let left = known.and_then(|item| item.part_left(number));
         // A part that is open on the wire cannot go.
@@ -122,7 +121,7 @@ impl ResponsesWriter {
             true => empty(),
             false => Now::Body(text.clone()),
         };
-        let Some(part) = parts.iter().rev().find(|part| part.delta.slot == slot && speaks(part)) else {
+        let Some(part) = spoken else {
             return if left == Some(false) { Now::Gone } else { Now::Same };
         };
         match (part.fate, &part.delta.kind) {
@@ -138,6 +137,12 @@ impl ResponsesWriter {
             },
             (Fate::Edited, _) => Now::Same,
         }
+    }
+
+    /// Whether a terminal event has to list the items made here. Some upstreams list none.
+    fn lists_inserted(&self, items: &[&str]) -> bool {
+        let lists_none = items.is_empty() && self.ledger.has_items();
+        !self.inserted.is_empty() && !lists_none
     }
 
     /// After the opening of a replaced call: its arguments, in one piece.
@@ -164,6 +169,20 @@ impl ResponsesWriter {
             let number = self.ledger.part_number(item, part);
             self.make(made::reopened_part(id, index, number, channel, part >= SUMMARY), out);
         }
+    }
+}
+
+/// The parts of a document that say something, by slot.
+#[derive(Debug)]
+pub(super) struct Spoken<'a>(HashMap<Slot, &'a Part>);
+
+impl<'a> Spoken<'a> {
+    pub(super) fn new(parts: &[&'a Part]) -> Self {
+        Self(parts.iter().filter(|part| speaks(part)).map(|part| (part.delta.slot, *part)).collect())
+    }
+
+    fn at(&self, item: u32, part: u32) -> Option<&'a Part> {
+        self.0.get(&Slot::At { item, part }).copied()
     }
 }
 

@@ -166,11 +166,9 @@ impl ResponsesWriter {
         self.insert_notice(parts, out);
         let own: Vec<&Part> = parts.iter().filter(|part| part.fate != Fate::Inserted).collect();
         let source = Source { frame, json: &json, numbers, parts: &own };
-        if let Some(written) = self.write_own(&source, out) {
-            if let Some(index) = completes.and_then(|item| self.ledger.index(item)) {
-                self.done.push((index, written));
-            }
-        }
+        let written = self.write_own(&source, out);
+        let index = completes.and_then(|item| self.ledger.index(item));
+        self.done.extend(index.zip(written));
         self.insert(after, out);
         self.sequence.leave();
     }

@@ -1,11 +1,12 @@
 //! Writing a response that was not streamed.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use bytes::Bytes;
 
 use super::insert::joined;
-use super::rebuild::Mode;
+use super::rebuild::{Mode, Spoken};
 use super::write::ResponsesWriter;
 use super::{document, made};
 use crate::delta::{DeltaKind, Slot};
@@ -28,15 +29,18 @@ impl ResponsesWriter {
         }
         let json = String::from_utf8_lossy(frame.raw());
         let items = json::member(&json, "output").and_then(json::items).unwrap_or_default();
-        let mut output = self.inserted_after(None, &body.parts);
+        let mut inserted = by_item(&body.parts);
+        let mut output = self.documents(inserted.remove(&None));
+        let spoken = Spoken::new(&own);
         for (at, raw) in (0..).zip(items) {
             if self.ledger.index(at).is_some() {
-                output.extend(self.rewritten(at, raw, &own, Mode::Whole).map(Cow::into_owned));
+                output.extend(self.rewritten(at, raw, &spoken, Mode::Whole).map(Cow::into_owned));
             }
-            output.extend(self.inserted_after(Some(at), &body.parts));
+            output.extend(self.documents(inserted.remove(&Some(at))));
         }
-        if let Some(notice) = self.due_notice(&body.parts).filter(|_| ending.is_none() && output.is_empty()) {
-            output.extend(self.document(&notice));
+        if ending.is_none() {
+            let notice = self.due_notice(&body.parts).map(|notice| vec![notice]);
+            output.extend(self.documents(notice));
         }
         let mut new = vec![("output", json::array(output))];
         if ending.is_some() {
@@ -46,28 +50,35 @@ impl ResponsesWriter {
         Bytes::from(document::response(&json, &new))
     }
 
-    /// The documents of what was inserted once the parts of this item had begun, and before the next item's had.
-    fn inserted_after(&mut self, item: Option<u32>, parts: &[Part]) -> Vec<String> {
-        let mut last = None;
-        let here: Vec<Part> = parts
-            .iter()
-            .filter(|part| {
-                if let (Slot::At { item, .. }, true) = (part.delta.slot, part.fate != Fate::Inserted) {
-                    last = Some(item);
-                }
-                last == item && part.fate == Fate::Inserted
-            })
-            .cloned()
-            .collect();
-        joined(&here).iter().filter_map(|inserted| self.document(inserted)).collect()
+    fn documents(&mut self, inserted: Option<Vec<DeltaKind>>) -> Vec<String> {
+        inserted.into_iter().flatten().filter_map(|inserted| self.document(&inserted)).collect()
     }
 
     fn document(&mut self, inserted: &DeltaKind) -> Option<String> {
+        let index = self.ledger.insert();
         let made = match inserted {
-            DeltaKind::Call(call) => made::call(self.next_made(), 0, call),
-            DeltaKind::Text { text, .. } => made::message(self.next_made(), 0, text),
+            DeltaKind::Call(call) => made::call(self.next_made(), index, call),
+            DeltaKind::Text { text, .. } => made::message(self.next_made(), index, text),
             _ => return None,
         };
         Some(made.document)
+    }
+}
+
+/// What was inserted, by the last item of the upstream's that had begun before it.
+fn by_item(parts: &[Part]) -> HashMap<Option<u32>, Vec<DeltaKind>> {
+    let mut places: HashMap<Option<u32>, Vec<DeltaKind>> = HashMap::new();
+    let mut last = None;
+    for run in parts.chunk_by(|one, next| (one.fate == Fate::Inserted) == (next.fate == Fate::Inserted)) {
+        places.entry(last).or_default().extend(joined(run));
+        last = run.iter().filter(|part| part.fate != Fate::Inserted).filter_map(item).next_back().or(last);
+    }
+    places
+}
+
+fn item(part: &Part) -> Option<u32> {
+    match part.delta.slot {
+        Slot::At { item, .. } => Some(item),
+        _ => None,
     }
 }

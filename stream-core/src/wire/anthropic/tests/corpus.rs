@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::wire::anthropic::read;
 
 fn recorded() -> Vec<(String, Vec<Frame>)> {
     let folder = std::env::var("STREAM_CORPUS").unwrap_or_else(|_| "../../shared/corpus".into());
@@ -22,6 +23,10 @@ fn every_recorded_frame_decodes_to_something() {
             let mut decoded = Decoded::new();
             Anthropic.decode(frame, &mut decoded).unwrap_or_else(|error| panic!("{path}: {error}"));
             assert_ne!(decoded.deltas, [], "{path}");
+            let data = frame.data().unwrap();
+            let mut long = Decoded::new();
+            read::event(frame.event(), std::str::from_utf8(&data).unwrap(), &mut long).unwrap();
+            assert_eq!(decoded.deltas, long.deltas, "{path}");
             let unknown = decoded.deltas.iter().find(|delta| {
                 matches!(delta.kind, DeltaKind::Opaque { runs: crate::delta::Runs::Unknown, .. })
             });

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::delta::{Runs, UpstreamError, Usage};
+use crate::wire::anthropic::{hot, read};
 
 #[track_caller]
 fn reads(event: impl AsRef<str>, expected: &[DeltaKind]) {
@@ -136,6 +137,21 @@ fn deltas_are_read_by_their_type() {
     reads(stop(0), &[DeltaKind::Stop]);
     // A value where a string should hold it.
     reads(delta(0, r#"{"type":"input_json_delta","partial_json":{"x":1}}"#), &[arguments(r#"{"x":1}"#)]);
+}
+
+#[test]
+fn the_short_way_and_the_long_way_read_the_same() {
+    let plain =
+        [text(1, r#"a\n\u00e9"#), thinking(0, "hm"), input(7, "{'x':1}"), text(0, "Hi").split_off(27)];
+    for event in plain {
+        let frame = frames(&event).remove(0);
+        let data = frame.data().unwrap();
+        let data = std::str::from_utf8(&data).unwrap();
+        let mut long = Decoded::new();
+        read::event(frame.event(), data, &mut long).unwrap();
+        let short = hot::read(frame.event(), data);
+        assert_eq!(short.as_slice(), long.deltas);
+    }
 }
 
 #[test]

@@ -137,6 +137,14 @@ fn refused_it_keeps_text_and_usage() {
     let came = body(&[THOUGHT, &said("Hi"), A, B], "tool_use");
     assert_eq!(write(&came, Some(EndingKind::Refuse), |_| {}), refused(&[&said("Hi")]));
     assert_eq!(write(&came, Some(EndingKind::Refuse), |parts| set(parts, Fate::Dropped)), refused(&[]));
+    assert_eq!(
+        write(&came, Some(EndingKind::Refuse), |parts| {
+            set(parts, Fate::Dropped);
+            parts.push(inserted_call("d", "{}"));
+            parts.push(inserted_text("why"));
+        }),
+        refused(&[&said("why")])
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ fn error() -> String {
     event(ERROR)
 }
 
+/// Rule 20.
 #[test]
 fn a_refusal_of_a_stream_of_which_nothing_left_makes_a_candidate() {
     let run = Run::new().end(EndingKind::Refuse);
@@ -32,6 +33,7 @@ fn a_refusal_in_the_middle_of_text_keeps_usage_and_names() {
     assert_eq!(run.written(), [first, refusal].concat());
 }
 
+/// Rule 20.
 #[test]
 fn usage_of_a_dropped_frame_is_kept_for_the_refusal() {
     let bytes = event(
@@ -48,6 +50,7 @@ fn usage_of_a_dropped_frame_is_kept_for_the_refusal() {
     assert_eq!(run.written(), [left, refusal].concat());
 }
 
+/// Rule 20.
 #[test]
 fn every_open_choice_is_refused() {
     let both = event(
@@ -60,6 +63,7 @@ fn every_open_choice_is_refused() {
     assert_eq!(Run::new().keep(&both).end(EndingKind::Refuse).written(), [both, refusal].concat());
 }
 
+/// Rule 20.
 #[test]
 fn a_half_call_on_the_wire_ends_with_an_error() {
     let open = says(r#"{"functionCall":{"name":"a","willContinue":true}}"#);
@@ -73,6 +77,7 @@ fn a_half_call_on_the_wire_ends_with_an_error() {
     assert_eq!(run.written(), refusal);
 }
 
+/// Rule 20.
 #[test]
 fn after_the_finish_a_refusal_is_an_error() {
     let last = event(r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}"#);
@@ -92,6 +97,7 @@ fn an_error_is_an_error_wherever_it_comes() {
     }
 }
 
+/// Rule 20.
 #[test]
 fn after_an_error_or_a_terminal_marker_nothing_is_written() {
     for before in [event(r#"{"error":{"code":500}}"#), event("[DONE]")] {
@@ -105,6 +111,7 @@ fn after_an_error_or_a_terminal_marker_nothing_is_written() {
     assert_eq!(run.written(), format!("data: {ERROR}\n\n"));
 }
 
+/// Rule 20.
 #[test]
 fn an_event_border_is_restored_before_an_ending() {
     let first = says(r#"{"text":"a"}"#);
@@ -124,6 +131,7 @@ fn a_refusal_brings_no_notice() {
     );
 }
 
+/// Rule 23.
 #[test]
 fn keep_alives_are_empty_lines_in_the_style_of_the_stream() {
     let run = Run::new();

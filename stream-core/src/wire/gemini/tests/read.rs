@@ -41,6 +41,7 @@ fn failure(data: &str) -> String {
     Gemini.decode(&frame(&event(data)), &mut Decoded::new()).unwrap_err().to_string()
 }
 
+/// Rule 1.
 #[test]
 fn parts_are_read_in_order_then_annotations_finish_and_usage() {
     let deltas = decode(concat!(
@@ -65,6 +66,7 @@ fn parts_are_read_in_order_then_annotations_finish_and_usage() {
     );
 }
 
+/// Rule 6.
 #[test]
 fn every_candidate_is_a_choice() {
     let data = r#"{"candidates":[{"index":1,"content":{"parts":[{"text":"b"}]}},{"content":{"parts":[{"text":"a"}]}}]}"#;
@@ -77,6 +79,7 @@ fn every_candidate_is_a_choice() {
     assert_eq!(seen, [(Some(0), DeltaKind::Meta), (Some(1), DeltaKind::Role)]);
 }
 
+/// Rule 2.
 #[test]
 fn an_empty_text_is_nothing_and_keeps_its_signature() {
     assert_eq!(
@@ -102,6 +105,7 @@ fn a_call_without_arguments_or_with_an_empty_id_is_read() {
     assert_eq!(parts(r#"{"functionCall":{"name":"f","id":"7"}}"#), [call(Some("7"), Some("f"), None), STOP]);
 }
 
+/// Rule 2.
 #[test]
 fn a_call_in_fragments_stays_open_until_nothing_continues_it() {
     let fragment = r#"[{"jsonPath":"$.a","stringValue":"x","willContinue":true}]"#;
@@ -121,6 +125,7 @@ fn a_call_in_fragments_stays_open_until_nothing_continues_it() {
     );
 }
 
+/// Rule 25.
 #[test]
 fn fragments_are_joined_through_the_format() {
     let format: &dyn WireFormat = &Gemini;
@@ -128,6 +133,7 @@ fn fragments_are_joined_through_the_format() {
     assert_eq!(format.join_arguments(r#"{"a":1}"#), None);
 }
 
+/// Rule 7.
 #[test]
 fn what_is_neither_text_nor_a_call_is_opaque() {
     assert_eq!(
@@ -144,6 +150,7 @@ fn what_is_neither_text_nor_a_call_is_opaque() {
     );
 }
 
+/// Rule 19.
 #[test]
 fn log_probabilities_without_a_part_wait_for_the_next_one() {
     let ahead = |ahead| (Slot::Run, DeltaKind::Annotation { ahead });
@@ -199,6 +206,7 @@ fn an_error_is_read_with_its_status() {
     assert_eq!(kinds(r#"{"error":{"code":499}}"#), [error("499", None)]);
 }
 
+/// Rule 9.
 #[test]
 fn what_is_not_of_the_format_is_opaque() {
     assert_eq!(kinds(r#"{"type":"ping","x":1}"#), [opaque("ping", Runs::Unknown, 21)]);
@@ -207,6 +215,7 @@ fn what_is_not_of_the_format_is_opaque() {
     assert_eq!(kinds("[DONE]"), [(Slot::None, DeltaKind::Terminal)]);
 }
 
+/// Rule 9.
 #[test]
 fn broken_frames_are_errors_that_quote_nothing() {
     assert_eq!(
@@ -253,6 +262,7 @@ fn only_responses_are_sniffed() {
     assert!(!Gemini.sniff_whole(b"[{\"error\":{}}]"));
 }
 
+/// Rule 24.
 #[test]
 fn a_whole_array_reads_like_its_events() {
     let body = r#"[{"candidates":[{"content":{"parts":[{"text":"a"}]}}]},
@@ -272,37 +282,4 @@ fn a_whole_array_reads_like_its_events() {
             Delta::stream(DeltaKind::Terminal).at(second, beside),
         ]
     );
-}
-
-#[test]
-fn recorded_streams_decode_frame_by_frame() {
-    let Some(corpus) = std::env::var_os("STREAM_CORPUS") else { return };
-    for entry in std::fs::read_dir(std::path::Path::new(&corpus).join("gemini")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "sse") {
-            continue;
-        }
-        let mut framer = Framer::new(1 << 24);
-        framer.push(&std::fs::read(&path).unwrap());
-        let mut frames = Vec::new();
-        while let Some(frame) = framer.next_frame().unwrap() {
-            frames.push(frame);
-        }
-        frames.extend(framer.finish());
-        assert!(Gemini.sniff(&frames[0]), "{path:?}");
-        let mut run = Run::new();
-        let mut read = Vec::new();
-        for frame in frames {
-            let data = frame.data().or_else(|| frame.lenient_data());
-            let mut decoded = Decoded::new();
-            if let Some(data) = data {
-                Gemini.decode(&Frame::whole(data), &mut decoded).unwrap();
-                assert!(!decoded.deltas.is_empty(), "{path:?}");
-            }
-            read.extend_from_slice(frame.raw());
-            let parts = run.keys.parts(decoded.deltas);
-            run.writer.frame(Outgoing { frame: Some(frame), parts }, &mut run.out);
-        }
-        assert_eq!(run.out.concat(), read, "{path:?}");
-    }
 }

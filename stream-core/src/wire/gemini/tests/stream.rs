@@ -29,6 +29,7 @@ fn rebuilt(content: &str) -> String {
     ))
 }
 
+/// Rule 12.
 #[test]
 fn untouched_frames_leave_as_their_bytes() {
     let stream = [
@@ -55,6 +56,7 @@ fn comments_and_blank_lines_leave_or_not() {
     assert_eq!(run.written(), ": hello\n\n");
 }
 
+/// Rule 22.
 #[test]
 fn the_signature_of_a_dropped_call_moves_to_the_next_in_the_frame() {
     let run = Run::new().frame(&last(&[CALL_A, CALL_B].join(",")), |parts| drop_block(parts, 0));
@@ -66,6 +68,7 @@ fn the_signature_of_a_dropped_call_moves_to_the_next_in_the_frame() {
     );
 }
 
+/// Rule 22.
 #[test]
 fn the_signature_of_a_dropped_call_moves_to_the_next_in_a_later_frame() {
     let later =
@@ -78,6 +81,7 @@ fn the_signature_of_a_dropped_call_moves_to_the_next_in_a_later_frame() {
     assert_eq!(run.written(), [says(r#"{"text":"Hi"}"#), signed, later].concat());
 }
 
+/// Rule 22.
 #[test]
 fn a_signature_that_meets_another_is_discarded() {
     let own = says(r#"{"functionCall":{"name":"b"},"thoughtSignature":"BBBB"}"#);
@@ -85,6 +89,7 @@ fn a_signature_that_meets_another_is_discarded() {
     assert_eq!(run.written(), [own, says(CALL_B)].concat());
 }
 
+/// Rule 22.
 #[test]
 fn the_last_of_several_dropped_signatures_moves() {
     let second = says(r#"{"functionCall":{"name":"b"},"thoughtSignature":"BBBB"}"#);
@@ -95,12 +100,14 @@ fn the_last_of_several_dropped_signatures_moves() {
     );
 }
 
+/// Rule 21.
 #[test]
 fn an_answer_of_which_all_calls_were_dropped_gets_a_notice() {
     let run = Run::new().frame(&last(&[CALL_A, CALL_B].join(",")), drop_all);
     assert_eq!(run.written(), rebuilt(r#"{"parts":[{"text":"[withheld by policy]"}],"role":"model"}"#));
 }
 
+/// Rule 21.
 #[test]
 fn the_notice_stands_before_an_untouched_finish_and_comes_once() {
     let finish = event(r#"{"candidates": [{"finishReason": "STOP"}],"modelVersion": "m","responseId": "r"}"#);
@@ -112,6 +119,7 @@ fn the_notice_stands_before_an_untouched_finish_and_comes_once() {
     assert_eq!(run.written(), [&notice[..], &finish, &finish].concat());
 }
 
+/// Rule 21.
 #[test]
 fn reasoning_is_no_answer_and_text_is_one() {
     let thought = says(r#"{"text":"Hm","thought":true}"#);
@@ -148,6 +156,7 @@ fn a_frame_of_which_nothing_survives_is_not_written() {
     assert_eq!(Run::new().frame(&says(CALL_B), drop_all).written(), "");
 }
 
+/// Rule 17.
 #[test]
 fn usage_survives_the_loss_of_the_text() {
     let bytes = event(
@@ -159,6 +168,7 @@ fn usage_survives_the_loss_of_the_text() {
     assert_eq!(Run::new().frame(&bytes, drop_all).written(), left);
 }
 
+/// Rule 22.
 #[test]
 fn replaced_arguments_keep_name_id_and_signature() {
     let bytes = last(r#"{"functionCall":{"id":"7","name":"a","args":{"x":1}},"thoughtSignature":"AAAA"}"#);
@@ -171,6 +181,7 @@ fn replaced_arguments_keep_name_id_and_signature() {
     );
 }
 
+/// Rule 25.
 #[test]
 fn arguments_that_are_no_object_become_an_empty_one() {
     let run = Run::new().frame(&says(CALL_B), |parts| replace(&mut parts[0], "[1]"));
@@ -199,12 +210,14 @@ fn text_edited_to_nothing_is_not_written() {
     assert_eq!(run.written(), "");
 }
 
+/// Rule 22.
 #[test]
 fn a_dropped_thought_leaves_its_signature() {
     let run = Run::new().frame(&says(r#"{"text":"Hm","thought":true,"thoughtSignature":"SS=="}"#), drop_all);
     assert_eq!(run.written(), says(r#"{"text":"","thought":true,"thoughtSignature":"SS=="}"#));
 }
 
+/// Rule 19.
 #[test]
 fn dropped_text_goes_with_its_copies() {
     let bytes = event(
@@ -215,6 +228,7 @@ fn dropped_text_goes_with_its_copies() {
     assert_eq!(Run::new().frame(&bytes, drop_all).written(), left);
 }
 
+/// Rule 19.
 #[test]
 fn a_dropped_annotation_leaves_the_rest_raw() {
     let bytes = event(
@@ -248,6 +262,7 @@ fn of_a_part_that_says_two_things_one_can_be_dropped() {
     assert_eq!(run.written(), says(r#"{"text":"Hi","thoughtSignature":"SS=="},{"novel":[1]}"#));
 }
 
+/// Rule 21.
 #[test]
 fn text_is_inserted_before_between_and_after() {
     let bytes = says(r#"{"text":"Hi"},{"functionCall":{"name":"b"}}"#);
@@ -274,6 +289,7 @@ fn an_insertion_of_its_own_is_an_event_of_its_own() {
     assert_eq!(Run::new().keep(&head).insert(parts).written(), [head, made].concat());
 }
 
+/// Rule 22.
 #[test]
 fn an_inserted_call_takes_the_signature_of_the_dropped_one() {
     let run = Run::new().frame(&last(CALL_A), |parts| {
@@ -324,6 +340,7 @@ fn candidates_are_edited_apart() {
     assert_eq!(run.written(), left);
 }
 
+/// Rule 17.
 #[test]
 fn another_finish_reason_is_patched_in() {
     let run = Run::new().frame(&last(r#"{"text":"Hi"}"#), |parts| {
@@ -339,6 +356,7 @@ const MORE: &str =
     r#"{"functionCall":{"partialArgs":[{"jsonPath":"$.x","stringValue":"1"}],"willContinue":true}}"#;
 const CLOSE: &str = r#"{"functionCall":{}}"#;
 
+/// Rule 25.
 #[test]
 fn a_call_in_fragments_is_replaced_by_a_whole_one() {
     let run = Run::new()
@@ -358,6 +376,15 @@ fn nothing_follows_a_dropped_call_in_fragments() {
         run.written(),
         says(r#"{"functionCall":{"name":"b","args":{"y":2}},"thoughtSignature":"AAAA"}"#)
     );
+}
+
+#[test]
+fn the_end_of_a_dropped_call_does_not_leave_after_the_finish() {
+    let finish = event(r#"{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}"#);
+    let mut run = Run::new().frame(&says(OPEN), drop_all);
+    let gone = run.keys.last;
+    run = run.keep(&finish).frame(&says(CLOSE), |parts| parts[0].key = Some(BlockKey(gone)));
+    assert_eq!(run.written(), finish);
 }
 
 #[test]

@@ -30,6 +30,7 @@ const CALL_B: &str = r#"{"functionCall":{"name":"b","args":{"y":2}}}"#;
 const TEXT: &str = r#"{"text":"Hi"}"#;
 const ERROR: &str = "{\"error\":{\"code\":500,\"message\":\"not allowed\",\"status\":\"INTERNAL\"}}";
 
+/// Rule 24.
 #[test]
 fn an_untouched_body_leaves_as_its_bytes() {
     for body in
@@ -39,12 +40,14 @@ fn an_untouched_body_leaves_as_its_bytes() {
     }
 }
 
+/// Rule 22.
 #[test]
 fn the_first_of_two_calls_is_dropped_and_its_signature_moves() {
     let written = whole(&body(&[CALL_A, CALL_B].join(",")), None, |parts| drop_block(parts, 0));
     assert_eq!(written, rebuilt(r#"{"functionCall":{"name":"b","args":{"y":2}},"thoughtSignature":"AAAA"}"#));
 }
 
+/// Rule 21.
 #[test]
 fn all_calls_are_dropped() {
     let written = whole(&body(&[CALL_A, CALL_B].join(",")), None, drop_all);
@@ -104,6 +107,7 @@ fn an_array_is_edited_element_by_element() {
     assert_eq!(whole(&array, None, drop_all), format!("[{notice},{third}]"));
 }
 
+/// Rule 20.
 #[test]
 fn a_refused_body_keeps_what_was_released() {
     let written =
@@ -129,7 +133,7 @@ fn a_refused_array_ends_with_the_refusal() {
     let second =
         r#"{"candidates":[{"content":{"parts":[{"text":"b"}]},"finishReason":"STOP"}],"modelVersion":"m"}"#;
     let written = whole(&format!("[{first},{second}]"), Some(EndingKind::Refuse), |parts| {
-        parts[2].fate = Fate::Dropped
+        parts[2].fate = Fate::Dropped;
     });
     let refusal = concat!(
         r#"{"candidates":[{"finishReason":"SAFETY","finishMessage":"not allowed","index":0}],"#,
@@ -144,6 +148,7 @@ fn a_refused_body_that_is_no_response_becomes_one() {
     assert_eq!(whole(r#"{"x":1}"#, Some(EndingKind::Refuse), |_| {}), refusal);
 }
 
+/// Rule 20.
 #[test]
 fn a_failed_body_is_an_error_and_nothing_else() {
     assert_eq!(whole(&body(TEXT), Some(EndingKind::Error), |_| {}), ERROR);

@@ -1,0 +1,176 @@
+//! Every recorded stream, if the recordings are there: pass-through is byte-exact and the fold is right, however the
+//! bytes were cut.
+
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use futures::{StreamExt as _, stream};
+use serde_json::Value;
+use stream_core::{
+    Assembler, CallFlavor, Chunk, Context, Policy, PolicyError, StreamBlock, StreamProcessor, StreamState,
+    async_trait,
+};
+use stream_testkit::{ChunkLog, Cut};
+
+/// Looks at everything, and sends it.
+struct AllowAll;
+
+#[async_trait]
+impl Policy for AllowAll {
+    async fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        _: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        ctx.send(chunk);
+        Ok(())
+    }
+}
+
+/// Holds everything, and lets it go at the end.
+struct HoldAll;
+
+#[async_trait]
+impl Policy for HoldAll {
+    async fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        _: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        ctx.buffer(chunk);
+        Ok(())
+    }
+
+    async fn on_end(
+        &mut self,
+        _: stream_core::End,
+        _: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        ctx.flush();
+        Ok(())
+    }
+}
+
+fn corpus() -> Option<PathBuf> {
+    let named = std::env::var_os("STREAM_CORPUS").map(PathBuf::from);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    let found = named.or_else(|| beside.is_dir().then_some(beside));
+    if found.is_none() {
+        println!("no recordings here: nothing is checked (STREAM_CORPUS names their folder)");
+    }
+    found
+}
+
+/// Each line of `expected.jsonl`, with its recording.
+fn recordings() -> Vec<(Value, ChunkLog)> {
+    let Some(folder) = corpus() else { return Vec::new() };
+    let expected = std::fs::read_to_string(folder.join("expected.jsonl")).unwrap();
+    let read = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let log = ChunkLog::load(folder.join(line["file"].as_str().unwrap())).unwrap();
+        (line, log)
+    };
+    expected.lines().map(read).collect()
+}
+
+fn cuts() -> Vec<Cut> {
+    let random = (1..=3).map(|seed| Cut::Random { seed });
+    [Cut::Whole, Cut::Original, Cut::Event, Cut::Byte].into_iter().chain(random).collect()
+}
+
+async fn process(policy: impl Policy + 'static, log: &ChunkLog, cut: Cut) -> Vec<u8> {
+    let chunks: Vec<Result<Bytes, std::convert::Infallible>> =
+        cut.apply(log).into_iter().map(|(_, bytes)| Ok(bytes)).collect();
+    let out: Vec<Bytes> = StreamProcessor::new(stream::iter(chunks), policy).collect().await;
+    out.concat()
+}
+
+#[tokio::test]
+async fn every_recording_passes_byte_for_byte_in_every_cut() {
+    for (line, log) in recordings() {
+        for cut in cuts() {
+            let out = process(AllowAll, &log, cut).await;
+            assert!(out == log.bytes()[..], "{} cut {cut}: {} bytes out", line["file"], out.len());
+        }
+    }
+}
+
+/// Law *identity*: whatever was held meanwhile. Two recordings have several choices in frames of their own, which may
+/// pass one another while one of them is held (rule 11); `buffer` holds all of them, so that none does here.
+#[tokio::test]
+async fn every_recording_held_to_the_end_and_flushed_passes_byte_for_byte() {
+    for (line, log) in recordings() {
+        // What is held at a cut still leaves when `on_end` flushes it.
+        let out = process(HoldAll, &log, Cut::Original).await;
+        assert!(out == log.bytes()[..], "{}: {} bytes out", line["file"], out.len());
+    }
+}
+
+#[test]
+fn every_recording_folds_to_what_a_client_ends_up_with_in_every_cut() {
+    for (line, log) in recordings() {
+        for cut in cuts() {
+            let mut assembler = Assembler::new();
+            for (_, bytes) in cut.apply(&log) {
+                assembler.push(&bytes).unwrap();
+            }
+            assembler.finish().unwrap();
+            let format = assembler.format().unwrap().name();
+            assert_eq!(format, line["format"], "{} cut {cut}", line["file"]);
+            assert_eq!(assembler.state().error().is_some(), line["error"], "{} cut {cut}", line["file"]);
+            assert_eq!(choices(assembler.state()), expected_choices(&line), "{} cut {cut}", line["file"]);
+        }
+    }
+}
+
+/// What a client sees of a choice: index, content, reasoning, refusal, calls, finish reason.
+type ChoiceView = (u64, String, String, String, Vec<(String, String, Option<Value>)>, Option<String>);
+
+fn choices(state: &StreamState) -> Vec<ChoiceView> {
+    let mut choices: Vec<ChoiceView> = state.choices().map(|choice| view(state, choice)).collect();
+    choices.sort_by_key(|choice| choice.0);
+    choices
+}
+
+fn view(state: &StreamState, choice: u32) -> ChoiceView {
+    let (mut content, mut reasoning, mut refusal) = (String::new(), String::new(), String::new());
+    let mut calls = Vec::new();
+    for block in state.blocks().iter().filter(|block| block.choice() == choice) {
+        match block {
+            StreamBlock::Content(text) if text.is_spoken() => {}
+            StreamBlock::Content(text) => content.push_str(text.text()),
+            StreamBlock::Reasoning(text) => reasoning.push_str(text.text()),
+            StreamBlock::Refusal(text) => refusal.push_str(text.text()),
+            StreamBlock::ToolCall(call) if call.flavor() != CallFlavor::Builtin => {
+                // The recordings' reader does not put partial arguments together.
+                let arguments = (!call.is_joined()).then(|| arguments(call.arguments()));
+                calls.push((call.id().unwrap_or_default().to_owned(), call.name().to_owned(), arguments));
+            }
+            _ => {}
+        }
+    }
+    let finish = state.finish_reason_of(choice).map(|reason| reason.raw().to_owned());
+    (choice.into(), content, reasoning, refusal, calls, finish)
+}
+
+fn expected_choices(line: &Value) -> Vec<ChoiceView> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let choice = |choice: &Value| {
+        let calls = choice["tool_calls"].as_array().unwrap().iter();
+        let calls = calls
+            .map(|call| (text(&call["id"]), text(&call["name"]), call["arguments"].as_str().map(arguments)))
+            .collect();
+        let finish = choice["finish_reason"].as_str().map(str::to_owned);
+        let index = choice["index"].as_u64().unwrap();
+        (index, text(&choice["content"]), text(&choice["reasoning"]), text(&choice["refusal"]), calls, finish)
+    };
+    line["choices"].as_array().unwrap().iter().map(choice).collect()
+}
+
+/// Arguments as a JSON value where they are one: some formats send them as one.
+fn arguments(raw: &str) -> Value {
+    serde_json::from_str(raw).unwrap_or_else(|_| raw.into())
+}
