@@ -366,3 +366,18 @@ fn only_its_own_frames_are_sniffed() {
     assert!(OpenAiResponses.sniff_whole(br#"{"id":"r","object":"response"}"#));
     assert!(!OpenAiResponses.sniff_whole(br#"{"object":"chat.completion"}"#));
 }
+#[test]
+fn zz_time() {
+    use crate::wire::{Outgoing, WriterOptions};
+    let f = frame("event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"content_index\":0,\"delta\":\" sunny\",\"item_id\":\"msg_0fdce240b46054ad016a1214d462a48196b209fe1005b60927\",\"logprobs\":[],\"obfuscation\":\"5YSx37YMXc\",\"output_index\":0,\"sequence_number\":6}\n\n");
+    let t = std::time::Instant::now();
+    let mut d = Decoded::new();
+    for _ in 0..1_000_000 { d.deltas.clear(); OpenAiResponses.decode(&f, &mut d).unwrap(); }
+    eprintln!("decode {:?}/event", t.elapsed() / 1_000_000);
+    let mut w = OpenAiResponses.writer(&WriterOptions::default());
+    let p = super::kit::parts(d.deltas.clone());
+    let mut out = Vec::new();
+    let t = std::time::Instant::now();
+    for _ in 0..1_000_000 { out.clear(); w.frame(Outgoing { frame: Some(f.clone()), parts: p.clone() }, &mut out); }
+    eprintln!("write {:?}/event", t.elapsed() / 1_000_000);
+}
