@@ -59,7 +59,7 @@ impl Client {
             "content_part.added" => self.open_part(event, "content", "content_index"),
             "reasoning_summary_part.added" => self.open_part(event, "summary", "summary_index"),
             "output_text.delta" | "reasoning_text.delta" => {
-                self.text(event, "content", "content_index", "text")
+                self.text(event, "content", "content_index", "text");
             }
             "refusal.delta" => self.text(event, "content", "content_index", "refusal"),
             "reasoning_summary_text.delta" => self.text(event, "summary", "summary_index", "text"),

@@ -191,6 +191,13 @@ fn absent_null_empty_and_null_ids_are_none_and_an_object_is_its_raw_json() {
 }
 
 #[test]
+fn an_argument_fragment_that_is_no_string_is_its_raw_json() {
+    let json = r#"{"type":"response.function_call_arguments.delta","output_index":0,"delta":{"a": [1]}}"#;
+    let call = CallDelta { arguments: Some(r#"{"a": [1]}"#.into()), ..CallDelta::default() };
+    assert_eq!(read(json), [at(0, 0, DeltaKind::Call(call))]);
+}
+
+#[test]
 fn tools_of_the_api_that_the_client_runs_are_calls_with_their_action_from_done() {
     assert_eq!(
         read(
@@ -261,6 +268,8 @@ fn what_says_nothing_rides_on_its_block() {
     assert_eq!(read(citation), rides(false));
     let empty = r#"{"type":"response.function_call_arguments.delta","output_index":0,"delta":""}"#;
     assert_eq!(read(empty), rides(false));
+    let null = r#"{"type":"response.function_call_arguments.delta","output_index":0,"delta":null}"#;
+    assert_eq!(read(null), rides(false));
 }
 
 #[test]
@@ -365,19 +374,4 @@ fn only_its_own_frames_are_sniffed() {
     assert!(!sniff("[DONE]"));
     assert!(OpenAiResponses.sniff_whole(br#"{"id":"r","object":"response"}"#));
     assert!(!OpenAiResponses.sniff_whole(br#"{"object":"chat.completion"}"#));
-}
-#[test]
-fn zz_time() {
-    use crate::wire::{Outgoing, WriterOptions};
-    let f = frame("event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"content_index\":0,\"delta\":\" sunny\",\"item_id\":\"msg_0fdce240b46054ad016a1214d462a48196b209fe1005b60927\",\"logprobs\":[],\"obfuscation\":\"5YSx37YMXc\",\"output_index\":0,\"sequence_number\":6}\n\n");
-    let t = std::time::Instant::now();
-    let mut d = Decoded::new();
-    for _ in 0..1_000_000 { d.deltas.clear(); OpenAiResponses.decode(&f, &mut d).unwrap(); }
-    eprintln!("decode {:?}/event", t.elapsed() / 1_000_000);
-    let mut w = OpenAiResponses.writer(&WriterOptions::default());
-    let p = super::kit::parts(d.deltas.clone());
-    let mut out = Vec::new();
-    let t = std::time::Instant::now();
-    for _ in 0..1_000_000 { out.clear(); w.frame(Outgoing { frame: Some(f.clone()), parts: p.clone() }, &mut out); }
-    eprintln!("write {:?}/event", t.elapsed() / 1_000_000);
 }

@@ -361,3 +361,24 @@ fn an_opaque_item_is_dropped_with_all_its_events() {
     let output = Run::new().push(&events, drop_items(&[0])).output();
     assert_eq!(output, stream(&[added(0), completed(message)]));
 }
+
+#[test]
+fn a_call_that_the_opening_lists_already_is_dropped_once() {
+    let call = |id: &str| {
+        format!(r#"{{"id":"{id}","type":"function_call","call_id":"{id}","name":"f","arguments":""}}"#)
+    };
+    let created = |output: &str| {
+        format!(
+            r#"{{"type":"response.created","sequence_number":0,"response":{{"id":"r","output":[{output}]}}}}"#
+        )
+    };
+    let added = |sequence: u32, index: u32, id: &str| {
+        let item = call(id);
+        format!(
+            r#"{{"type":"response.output_item.added","sequence_number":{sequence},"output_index":{index},"item":{item}}}"#
+        )
+    };
+    let events = [created(&call("a")), added(1, 0, "a"), added(2, 1, "b"), added(3, 2, "c")];
+    let expected = [created(""), added(1, 0, "b"), added(2, 1, "c")];
+    assert_eq!(Run::new().push(&events, drop_items(&[0])).output(), stream(&expected));
+}
