@@ -44,9 +44,7 @@ fn text(size: usize) -> Script {
 }
 
 fn limits() -> stream_core::Limits {
-    let mut limits = stream_core::Limits::default();
-    limits.held = 1 << 30;
-    limits
+    stream_core::Limits::default().held(1 << 30)
 }
 
 fn line(name: &str, bodies: &[(usize, bytes::Bytes)], run: impl Fn(&[u8]) -> bool) {
