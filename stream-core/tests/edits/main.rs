@@ -1,0 +1,8 @@
+//! The edit matrix: every edit, at every step, in every format, streamed and whole. What comes out is checked by the
+//! conformance checker and folded again, and must say exactly what was let through.
+
+mod drops;
+mod kit;
+mod policies;
+mod rewrites;
+mod scripts;
