@@ -87,16 +87,17 @@ impl<'a> Context<'a> {
         self.request
     }
 
-    /// Sends this step's chunk, as it is or edited. It leaves when everything before it has (rule 11).
+    /// Sends this step's chunk, as it is or edited. It leaves when everything before it has (rule 11). Structure and
+    /// completions leave by themselves: sending them changes nothing.
     pub fn send(&mut self, chunk: Chunk) {
-        if self.owns(&chunk) {
+        if self.owns(&chunk) && chunk.is_payload() {
             self.push(Effect::Send { edit: chunk.edit });
         }
     }
 
     /// Holds this step's chunk, in its place. An edited chunk is held edited.
     pub fn buffer(&mut self, chunk: Chunk) {
-        if self.owns(&chunk) {
+        if self.owns(&chunk) && chunk.is_payload() {
             self.push(Effect::Buffer { edit: chunk.edit });
         }
     }
