@@ -123,7 +123,8 @@ impl<'a> Context<'a> {
         self.push(Effect::Discard { key, reason: Some(reason.into()) });
     }
 
-    /// Puts other content in place of a block, in one piece. What comes of it later is dropped.
+    /// Puts other content in place of a block, in one piece. What comes of it later is dropped. Signed reasoning is
+    /// emptied (rule 22).
     ///
     /// # Errors
     ///

@@ -560,7 +560,8 @@ impl Stage {
 
     fn edit(&self, waiting: &mut Waiting, edit: Option<Text>) -> Decided {
         let Some(body) = edit else { return Decided::Kept };
-        if body.is_empty() && matches!(waiting.part.delta.kind, DeltaKind::Text { .. }) {
+        let emptied = body.is_empty() && matches!(waiting.part.delta.kind, DeltaKind::Text { .. });
+        if emptied || waiting.part.key.is_some_and(|key| self.is_signed(key)) {
             // Nothing is left of it: no empty block is to be opened for it.
             waiting.part.fate = Fate::Dropped;
             return Decided::Dropped;
@@ -570,12 +571,23 @@ impl Stage {
         Decided::Edited
     }
 
+    /// Whether a signature stands for the block's text, so that it can be emptied and not edited (rule 22).
+    fn is_signed(&self, key: BlockKey) -> bool {
+        let reasoning =
+            self.fold.state.block(key).is_some_and(|block| block.channel() == Some(Channel::Reasoning));
+        reasoning && self.format.traits().reasoning_is_signed
+    }
+
     /// Decides over what is held of a block.
     fn settle(&mut self, key: BlockKey, outcome: Outcome, reason: Option<String>, now: Duration) {
         if self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_some()) {
             // The verdict decides, not a flush beside it.
             return;
         }
+        let outcome = match outcome {
+            Outcome::Replace(_) if self.is_signed(key) => Outcome::Drop { notice: None },
+            outcome => outcome,
+        };
         let action = match &outcome {
             Outcome::Release => Action::Released,
             Outcome::Drop { .. } => Action::Dropped,

@@ -105,7 +105,14 @@ pub(crate) fn view(what: &str, kind: WireKind, mode: Mode, input: &[u8], out: &[
 
 /// What came out says exactly what `expected` says, to a strict client and to the fold.
 #[track_caller]
-pub(crate) fn assert_says(what: &str, kind: WireKind, mode: Mode, input: &Script, out: &[u8], expected: &Script) {
+pub(crate) fn assert_says(
+    what: &str,
+    kind: WireKind,
+    mode: Mode,
+    input: &Script,
+    out: &[u8],
+    expected: &Script,
+) {
     assert_says_in(&Config::default(), what, kind, mode, input, out, expected);
 }
 
@@ -132,7 +139,14 @@ pub(crate) fn assert_says_in(
 
 /// How a terminated stream ended: refused or failed, never like success (rule 20).
 #[track_caller]
-pub(crate) fn assert_ended(what: &str, kind: WireKind, mode: Mode, input: &[u8], out: &[u8], ended: Ended) -> View {
+pub(crate) fn assert_ended(
+    what: &str,
+    kind: WireKind,
+    mode: Mode,
+    input: &[u8],
+    out: &[u8],
+    ended: Ended,
+) -> View {
     let seen = view(what, kind, mode, input, out);
     assert_eq!(seen.ended, ended, "{what}, {kind}, {mode:?}:\n{}", String::from_utf8_lossy(out));
     seen

@@ -2,6 +2,7 @@
 //! conformance checker and folded again, and must say exactly what was let through.
 
 mod drops;
+mod inserts;
 mod kit;
 mod policies;
 mod rewrites;

@@ -3,7 +3,7 @@
 use stream_core::{Channel, Chunk, ChunkKind, Context, EffectError, Replacement, StreamState};
 use stream_testkit::WireKind;
 
-use crate::kit::{assert_says, body, builder, everywhere, run};
+use crate::kit::{Mode, assert_says, body, builder, everywhere, run};
 use crate::policies::{Did, at_calls, hook, is_content};
 use crate::scripts::{AFTER, CALLS, Shape, TEXT, THOUGHT, has_text_after_calls, with_calls};
 
@@ -157,10 +157,11 @@ async fn a_held_text_can_be_replaced() {
 async fn fragments_of_arguments_can_be_edited() {
     for shape in Shape::ALL {
         let input = shape.turn(&[0, 1]);
-        let expected = shape
-            .turn(&[])
-            .call("call_1", "read_file", r#"{"path":"z.txt"}"#)
-            .call("call_2", "delete_file", CALLS[1].2);
+        let expected = shape.turn(&[]).call("call_1", "read_file", r#"{"path":"z.txt"}"#).call(
+            "call_2",
+            "delete_file",
+            CALLS[1].2,
+        );
         for (kind, mode) in everywhere() {
             let policy = hook(|chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>| -> Did {
                 let call = state.current_block().and_then(|block| block.as_tool_call());
@@ -184,7 +185,7 @@ async fn text_behind_calls_can_be_edited() {
     let input = Shape::Plain.turn(&[0]).text(AFTER);
     let expected = Shape::Plain.turn(&[0]).text("No.");
     for (kind, mode) in everywhere().filter(|(kind, _)| has_text_after_calls(*kind)) {
-        if (kind, mode) == (WireKind::OpenAiChat, crate::kit::Mode::Whole) {
+        if (kind, mode) == (WireKind::OpenAiChat, Mode::Whole) {
             // There it is one string with the text before.
             continue;
         }
@@ -201,16 +202,16 @@ async fn text_behind_calls_can_be_edited() {
     }
 }
 
-/// Rule 22: what is edited of signed reasoning does not leave, the signature does.
+/// Rule 22: signed reasoning is never edited; its text goes, its signature stays.
 #[tokio::test]
-async fn edited_reasoning_is_valid_and_never_the_old_one() {
+async fn edited_reasoning_is_emptied_where_it_is_signed() {
     for shape in Shape::ALL {
         let input = shape.turn(&[0]);
         for (kind, mode) in everywhere() {
             let policy = hook(|chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>| -> Did {
                 if chunk.kind() == ChunkKind::Text(Channel::Reasoning) {
-                    let louder = chunk.text().unwrap_or_default().to_uppercase();
-                    ctx.send(chunk.with_text(louder));
+                    let other = format!("~{}", chunk.text().unwrap_or_default());
+                    ctx.send(chunk.with_text(other));
                 } else {
                     ctx.send(chunk);
                 }
@@ -218,9 +219,13 @@ async fn edited_reasoning_is_valid_and_never_the_old_one() {
             });
             let out = run(builder(kind).policy(policy), mode, body(kind, mode, &input)).await;
             let signed = kind == WireKind::AnthropicMessages || kind == WireKind::OpenAiResponses;
-            let thought = if signed { String::new() } else { THOUGHT.to_uppercase() };
-            let script = shape.script();
-            let script = if signed { script } else { script.reasoning(thought) };
+            let in_chars = shape == Shape::Chars && mode == Mode::Streamed;
+            let thought: String = if in_chars {
+                THOUGHT.chars().flat_map(|char| ['~', char]).collect()
+            } else {
+                format!("~{THOUGHT}")
+            };
+            let script = if signed { shape.script() } else { shape.script().reasoning(thought) };
             let expected = with_calls(script.text(TEXT), &[0]);
             assert_says(&format!("{shape:?}"), kind, mode, &input, &out.bytes, &expected);
         }

@@ -37,9 +37,7 @@ impl Shape {
         let script = Script::new().usage(12, 7);
         match self {
             Self::Plain => script,
-            Self::Chars => {
-                script.text_fragments(Fragments::Chars(1)).argument_fragments(Fragments::Chars(1))
-            }
+            Self::Chars => script.text_fragments(Fragments::Chars(1)).argument_fragments(Fragments::Chars(1)),
             Self::CallsTogether => script.calls_in_one_chunk(),
             Self::OneChunk => script.in_one_chunk(),
             Self::Pings => script.pings(),
