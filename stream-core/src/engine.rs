@@ -347,7 +347,7 @@ impl Engine {
     pub fn ending(&self, stage: usize) -> Option<(End, &StreamState, Context<'_>)> {
         let end = self.closing.as_ref()?.end().clone();
         let stage = self.stages.get(stage)?;
-        Some((end, &stage.fold.state, stage.context(&self.config.request, true)))
+        Some((end, &stage.fold.state, stage.context(&self.config.request)))
     }
 
     /// Carries out what a hook staged. The decisions it asked for are the host's to poll.

@@ -238,6 +238,15 @@ impl Fold {
         }
     }
 
+    /// The open calls of a choice that have no number.
+    pub(crate) fn open_calls(&self, choice: u32) -> impl Iterator<Item = BlockKey> + '_ {
+        let open = self.choices.get(&choice).map_or(&[][..], |known| &known.open);
+        open.iter().copied().filter(|key| {
+            let block = &self.state.blocks[key.index()];
+            block.as_tool_call().is_some() && !block.head().numbered
+        })
+    }
+
     /// The item an open numbered slot belongs to, if the format groups blocks in items.
     pub(crate) fn item_channel(&self, item: u32) -> Option<Channel> {
         self.items.get(&item).map(|item| item.channel)

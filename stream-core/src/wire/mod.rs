@@ -83,6 +83,9 @@ pub struct Traits {
     /// Arguments are a JSON value on the wire, so that a replacement has to be a JSON object (Gemini, whole
     /// Anthropic).
     pub arguments_are_json: bool,
+    /// Reasoning carries a signature or an id that stands for its text (Anthropic, Responses): it can be emptied,
+    /// and never says anything else (rule 22).
+    pub reasoning_is_signed: bool,
 }
 
 /// What [`WireFormat::decode`] fills.

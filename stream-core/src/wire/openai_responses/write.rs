@@ -29,6 +29,8 @@ pub(super) struct ResponsesWriter {
     pub(super) done: Vec<(u32, Bytes)>,
     /// The items made here, as they stand in `output`, by their index.
     pub(super) inserted: Vec<(u32, String)>,
+    /// Inserted beside the opening events, before which and between which there is no place.
+    pub(super) waiting: Vec<DeltaKind>,
     /// How many items were made here.
     pub(super) made: u32,
     /// Something was not kept: from here on numbers and copies may have to change.
@@ -47,6 +49,7 @@ impl ResponsesWriter {
             usage: None,
             done: Vec::new(),
             inserted: Vec::new(),
+            waiting: Vec::new(),
             made: 0,
             touched: false,
             ended: false,
@@ -162,7 +165,7 @@ impl ResponsesWriter {
         self.sequence.enter(numbers.sequence_number);
         let (before, after) = around(parts);
         // What comes before an item takes its index: it has to be there when the item is booked.
-        self.insert(before, out);
+        self.insert_before(parts, before, out);
         let completes = self.note(parts, data);
         self.insert_notice(parts, out);
         let own: Vec<&Part> = parts.iter().filter(|part| part.fate != Fate::Inserted).collect();
