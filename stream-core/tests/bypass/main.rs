@@ -5,6 +5,7 @@
 mod kit;
 
 mod annotations;
+mod fold;
 mod restated;
 
 /// A chat chunk of the first choice.
