@@ -306,7 +306,11 @@ impl Engine {
                 self.close_for(0, Error::new(ErrorKind::HeldLimit, message));
                 continue;
             }
-            match self.intake.next() {
+            let next = self.intake.next();
+            while let Some(comment) = self.intake.take_early() {
+                self.out.push_back(comment);
+            }
+            match next {
                 Ok(Some(frame)) => self.take(frame),
                 Ok(None) => {
                     let Some(end) = self.intake.take_end() else { return Work::Wait };

@@ -131,8 +131,7 @@ impl Stage {
         let Some(under_way) = &mut self.under_way else {
             let Some(frame) = self.input.pop_front() else { return Ok(Advance::Idle) };
             self.input_bytes -= size(&frame);
-            let queued =
-                Queued { frame: frame.frame, parts: Vec::with_capacity(frame.parts.len()), decided: 0 };
+            let queued = Queued::new(frame.frame, Vec::with_capacity(frame.parts.len()));
             self.under_way = Some(UnderWay { queued, rest: frame.parts.into() });
             return self.advance(now, out);
         };
@@ -686,7 +685,7 @@ impl Stage {
         let waiting = inserted_text(choice, text);
         match &mut self.under_way {
             Some(under_way) => under_way.queued.parts.push(waiting),
-            None => self.outbox.push(Queued { frame: None, parts: vec![waiting], decided: 0 }),
+            None => self.outbox.push(Queued::new(None, vec![waiting])),
         }
     }
 
