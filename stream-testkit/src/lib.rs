@@ -4,6 +4,7 @@ pub mod conformance;
 pub mod cut;
 mod kind;
 pub mod log;
+mod random;
 pub mod replay;
 pub mod script;
 
