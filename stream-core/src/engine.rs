@@ -50,7 +50,7 @@ use crate::intake::Intake;
 use crate::ledger::Ticket;
 use crate::limits::Limits;
 use crate::policy::{End, OnFailure, Policy, PolicyError, Verdict};
-use crate::record::{Action, Decision, Observer, StepView};
+use crate::record::{Action, Decision, Observer, Staged, StagedView, StepView, VerdictView};
 use crate::request::Request;
 use crate::stage::{Advance, Stage};
 use crate::state::StreamState;
@@ -356,6 +356,7 @@ impl Engine {
             self.fail(stage, Failure::Failed(PolicyError::new(misuse)));
             return Vec::new();
         }
+        let staged = self.observer.is_some().then(|| (effects.staged(), self.stages[stage].shown.is_none()));
         let mut out = Vec::new();
         let committed = self.stages[stage].commit(effects, self.now, &mut out);
         let mut judging = Vec::new();
@@ -366,6 +367,9 @@ impl Engine {
             let deadline = self.now.saturating_add(within.unwrap_or(self.config.limits.policy));
             self.tickets.insert(ticket, Pending { stage, key, deadline });
             judging.push(Judging { ticket, future });
+        }
+        if let Some((effects, at_end)) = staged {
+            self.report_staged(stage, at_end, &effects);
         }
         self.forward(stage, out);
         if let Some(ending) = committed.terminate {
@@ -422,6 +426,7 @@ impl Engine {
         });
         let mut out = Vec::new();
         let ending = self.stages[stage].verdict(key, verdict, self.now, &mut out);
+        self.report_verdict(stage, key);
         self.forward(stage, out);
         if let Some(ending) = ending {
             self.terminate(stage, ending);
@@ -508,7 +513,8 @@ impl Engine {
             && self.now >= self.last_output.saturating_add(every)
         {
             self.last_output = self.now;
-            self.out.extend(self.keep_alive());
+            self.scratch.extend(self.keep_alive());
+            self.put_out();
         }
     }
 
@@ -659,11 +665,11 @@ impl Engine {
         if self.is_whole {
             let empty = Outgoing { frame: None, parts: Vec::new() };
             let body = self.whole.take().unwrap_or(empty);
-            self.out.push_back(writer.whole(body, ending.as_ref()));
+            self.scratch.push(writer.whole(body, ending.as_ref()));
         } else if let Some(ending) = ending {
             writer.end(&ending, &mut self.scratch);
-            self.out.extend(self.scratch.drain(..));
         }
+        self.put_out();
     }
 
     /// Passes frames on to the next stage, or to the writer.
@@ -676,8 +682,16 @@ impl Engine {
             for frame in frames {
                 writer.frame(frame, &mut self.scratch);
             }
-            self.out.extend(self.scratch.drain(..));
+            self.put_out();
         }
+    }
+
+    /// Puts what was written out for the host to take.
+    fn put_out(&mut self) {
+        if let Some(observer) = &mut self.observer {
+            self.scratch.iter().for_each(|bytes| observer.written(bytes));
+        }
+        self.out.extend(self.scratch.drain(..));
     }
 
     /// Something was wrong with what a stage was given.
@@ -712,6 +726,20 @@ impl Engine {
         let first = self.closing.as_ref().map_or(0, |closing| closing.stage);
         self.closing = Some(Closing::abrupt(first, stage, alive, end, ending));
         self.stages.iter_mut().take(stage + 1).for_each(Stage::cut_input);
+    }
+
+    fn report_staged(&mut self, stage: usize, at_end: bool, effects: &[Staged]) {
+        let held = self.held();
+        if let (Some(observer), Some(of)) = (&mut self.observer, self.stages.get(stage)) {
+            observer.staged(&StagedView { stage, policy: &of.name, at_end, effects, held });
+        }
+    }
+
+    fn report_verdict(&mut self, stage: usize, block: BlockKey) {
+        let held = self.held();
+        if let (Some(observer), Some(of)) = (&mut self.observer, self.stages.get(stage)) {
+            observer.verdict(&VerdictView { stage, policy: &of.name, block, held });
+        }
     }
 
     fn report_error(&mut self) {

@@ -4,9 +4,12 @@ pub mod conformance;
 pub mod cut;
 mod kind;
 pub mod log;
+mod random;
+pub mod replay;
 pub mod script;
 
 pub use crate::cut::Cut;
 pub use crate::kind::{UnknownWireKind, WireKind};
 pub use crate::log::{ChunkLog, Form, LogError};
+pub use crate::replay::{Replay, Replayed};
 pub use crate::script::{Finish, Fragments, Script};
