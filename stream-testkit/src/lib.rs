@@ -2,6 +2,7 @@
 
 pub mod conformance;
 pub mod cut;
+pub mod faults;
 mod kind;
 pub mod log;
 pub mod script;
