@@ -6,6 +6,7 @@ pub mod faults;
 mod kind;
 pub mod log;
 pub mod script;
+pub mod second_turn;
 
 pub use crate::cut::Cut;
 pub use crate::kind::{UnknownWireKind, WireKind};
