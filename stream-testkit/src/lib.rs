@@ -7,6 +7,8 @@ mod kind;
 pub mod log;
 pub mod script;
 pub mod second_turn;
+#[cfg(feature = "server")]
+pub mod server;
 
 pub use crate::cut::Cut;
 pub use crate::kind::{UnknownWireKind, WireKind};

@@ -87,7 +87,7 @@ fn events(log: &ChunkLog) -> Vec<Range<usize>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_transport_that_breaks_ends_with_the_error_of_the_format_wherever_it_breaks() {
+async fn a_transport_that_breaks_between_events_or_in_their_data_ends_with_the_error_of_the_format() {
     // Rule 20: exactly one ending, and an event border is restored before it.
     for kind in WireKind::ALL {
         for event in events(&log(kind)) {
@@ -143,7 +143,7 @@ async fn an_end_inside_of_an_event_line_ends_with_the_error_of_the_format() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_inside_of_an_event_ends_with_the_error_of_the_format() {
+async fn an_end_inside_of_an_event_s_data_ends_with_the_error_of_the_format() {
     // Rule 9: a tail that cannot be read is dropped, and the end is a cut.
     for kind in WireKind::ALL {
         for event in events(&log(kind)) {
