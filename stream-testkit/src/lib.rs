@@ -2,11 +2,15 @@
 
 pub mod conformance;
 pub mod cut;
+pub mod faults;
 mod kind;
 pub mod log;
 mod random;
 pub mod replay;
 pub mod script;
+pub mod second_turn;
+#[cfg(feature = "server")]
+pub mod server;
 
 pub use crate::cut::Cut;
 pub use crate::kind::{UnknownWireKind, WireKind};
