@@ -90,6 +90,8 @@ pub(crate) struct ItemLedger {
     pub(crate) kept: usize,
     pub(crate) undecided: usize,
     pub(crate) closed: bool,
+    /// Cut off before anything of it came.
+    pub(crate) gone: bool,
 }
 
 /// The calls of a choice, for its finish reason.
@@ -123,11 +125,23 @@ impl Ledgers {
         self.items.entry(item).or_default().closed = true;
     }
 
-    /// No more comes of any of the first `blocks` blocks, nor of any item.
-    pub(crate) fn close_all(&mut self, blocks: usize) {
+    /// An item opened.
+    pub(crate) fn open_item(&mut self, item: u32) {
+        self.items.entry(item).or_default();
+    }
+
+    /// No more comes of any of the first `blocks` blocks, nor of any item. Of a stream that is cut off, openings with
+    /// nothing behind them do not leave.
+    pub(crate) fn close_all(&mut self, blocks: usize, abrupt: bool) {
         self.blocks.resize_with(blocks.max(self.blocks.len()), Ledger::default);
-        self.blocks.iter_mut().for_each(|ledger| ledger.closed = true);
-        self.items.values_mut().for_each(|item| item.closed = true);
+        for ledger in &mut self.blocks {
+            ledger.closed = true;
+            ledger.gone |= abrupt && ledger.payload == 0;
+        }
+        for item in self.items.values_mut() {
+            item.closed = true;
+            item.gone |= abrupt && item.payload == 0;
+        }
     }
 
     pub(crate) fn choice_mut(&mut self, choice: u32) -> &mut ChoiceLedger {

@@ -294,7 +294,7 @@ fn resolve(
         Mark::Wraps { item } => match ledgers.item(item) {
             Some(item) if item.kept > 0 => kept,
             Some(item) if item.undecided > 0 || !item.closed => None,
-            Some(item) if item.payload > 0 => dropped,
+            Some(item) if item.payload > 0 || item.gone => dropped,
             Some(_) => kept,
             None => None,
         },

@@ -328,7 +328,7 @@ impl Stage {
             self.settle(key, Outcome::Drop { notice: None }, Some("still held at the end".into()), now);
             dropped = true;
         }
-        self.ledgers.close_all(self.fold.state.blocks().len());
+        self.ledgers.close_all(self.fold.state.blocks().len(), abrupt);
         self.outbox.no_more(u64::MAX);
         if abrupt {
             self.outbox.drop_endings();
@@ -491,7 +491,10 @@ impl Stage {
         match (&delta.kind, delta.slot) {
             (DeltaKind::ItemStart { channel }, Slot::At { item, .. }) => match channel {
                 Channel::Reasoning => Mark::Decided,
-                _ => Mark::Wraps { item },
+                _ => {
+                    self.ledgers.open_item(item);
+                    Mark::Wraps { item }
+                }
             },
             (DeltaKind::Stop, Slot::At { item, part: Slot::ITEM }) => {
                 self.ledgers.close_item(item);
