@@ -268,6 +268,17 @@ impl Ledgers {
         true
     }
 
+    /// A part that was to leave does not.
+    pub(crate) fn take_back(&mut self, key: BlockKey, opener: bool) {
+        let ledger = self.get_mut(key);
+        ledger.kept = ledger.kept.saturating_sub(1);
+        let item = ledger.item;
+        if let Some(item) = item.and_then(|item| self.items.get_mut(&item)) {
+            item.kept = item.kept.saturating_sub(1);
+        }
+        self.decided(key, Decided::Dropped, opener);
+    }
+
     /// Nothing of the block leaves any more.
     fn lose(&mut self, key: BlockKey) {
         let ledger = self.get_mut(key);
