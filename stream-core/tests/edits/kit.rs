@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
 use stream_core::processor::Builder;
-use stream_core::{Assembler, Config, Outcome, StreamBlock, StreamProcessor, Usage};
+use stream_core::{Assembler, Config, Limits, Outcome, StreamBlock, StreamProcessor, Usage};
 use stream_testkit::conformance::{
     Allow, Deviation, Ended, Format, Report, View, check, check_whole, check_whole_with, check_with,
 };
@@ -79,6 +79,18 @@ pub(crate) fn builder(kind: WireKind) -> Builder {
 
 pub(crate) fn config(kind: WireKind) -> Config {
     Config::default().format(stream_core::wire::named(kind.name()).unwrap())
+}
+
+/// A builder for a format, without keep-alives.
+pub(crate) fn quiet(kind: WireKind) -> Builder {
+    StreamProcessor::builder().config(config(kind).limits(limits(|limits| limits.keep_alive = None)))
+}
+
+/// The default limits, but for some.
+pub(crate) fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
+    let mut limits = Limits::default();
+    change(&mut limits);
+    limits
 }
 
 pub(crate) fn format(kind: WireKind) -> Format {

@@ -89,6 +89,13 @@ impl Left {
 fn half_call(kind: WireKind, before: &[Step], last: &Step, next: Option<&Step>) -> bool {
     let mut open: BTreeSet<(u32, BlockKey)> = BTreeSet::new();
     let named = |step: &Step| step.choice.zip(step.block);
+    // Behind something held nothing leaves.
+    let leaves = |at: usize| {
+        let step = &before[at];
+        let holds = |other: &Step| other.is_payload() && !other.sent;
+        let ahead = |other: &Step| other.choice == step.choice || other.frame == step.frame;
+        step.sent && !before[..at].iter().any(|other| holds(other) && ahead(other))
+    };
     match kind {
         // Calls come whole.
         WireKind::Gemini => return false,
@@ -97,9 +104,9 @@ fn half_call(kind: WireKind, before: &[Step], last: &Step, next: Option<&Step>) 
             let ends = |open: &mut BTreeSet<(u32, BlockKey)>, step: &Step| {
                 open.retain(|call| Some(call.0) != step.choice || Some(*call) == named(step));
             };
-            for step in before.iter().filter(|step| step.is_payload()) {
+            for (at, step) in before.iter().enumerate().filter(|(_, step)| step.is_payload()) {
                 ends(&mut open, step);
-                if step.kind == ChunkKind::ToolCall && step.sent {
+                if step.kind == ChunkKind::ToolCall && leaves(at) {
                     open.extend(named(step));
                 }
             }
@@ -110,8 +117,8 @@ fn half_call(kind: WireKind, before: &[Step], last: &Step, next: Option<&Step>) 
             }
         }
         WireKind::AnthropicMessages | WireKind::OpenAiResponses => {
-            for step in before {
-                if step.kind == ChunkKind::ToolCall && step.sent {
+            for (at, step) in before.iter().enumerate() {
+                if step.kind == ChunkKind::ToolCall && leaves(at) {
                     open.extend(named(step));
                 }
                 open.retain(|call| Some(call.1) != step.completed);
