@@ -44,7 +44,7 @@ use bytes::Bytes;
 use crate::block::{BlockKey, MAX_STAGES};
 use crate::chunk::Chunk;
 use crate::closing::Closing;
-use crate::context::{Context, Effects, VerdictFuture};
+use crate::context::{Context, EffectError, Effects, VerdictFuture};
 use crate::error::{Error, ErrorKind};
 use crate::intake::Intake;
 use crate::ledger::Ticket;
@@ -424,6 +424,13 @@ impl Engine {
             };
             if open { Verdict::Release } else { Verdict::drop(reason) }
         });
+        let verdict = match verdict {
+            Verdict::Replace(with) if !self.stages[stage].takes(key, &with) => {
+                let reason = format!("the judge failed: {}", EffectError::NotAnObject);
+                if open { Verdict::Release } else { Verdict::drop(reason) }
+            }
+            verdict => verdict,
+        };
         let mut out = Vec::new();
         let ending = self.stages[stage].verdict(key, verdict, self.now, &mut out);
         self.report_verdict(stage, key);

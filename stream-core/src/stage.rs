@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::ledger::{Decided, Ledgers, Outcome, Ticket};
 use crate::limits::Limits;
 use crate::outbox::{Mark, Outbox, Queued, Waiting, edited, inserted_text, replace_body};
-use crate::policy::{Attention, Needs, OnFailure, Verdict};
+use crate::policy::{Attention, Needs, OnFailure, Replacement, Verdict};
 use crate::record::{Action, Decision};
 use crate::request::Request;
 use crate::wire::{Ending, Fate, Outgoing, Part, SharedFormat};
@@ -273,6 +273,12 @@ impl Stage {
         committed
     }
 
+    /// Whether a block can be replaced so: where arguments are a JSON value, with nothing but an object (rule 25).
+    pub(crate) fn takes(&self, key: BlockKey, with: &Replacement) -> bool {
+        let is_call = self.fold.state.block(key).is_some_and(|block| block.as_tool_call().is_some());
+        !is_call || !self.format.traits().arguments_are_json || crate::json::is_object(&with.body)
+    }
+
     /// Carries out a verdict. An ending, if it was to terminate.
     pub(crate) fn verdict(
         &mut self,
@@ -319,20 +325,24 @@ impl Stage {
         self.outbox.release(&mut self.ledgers, out);
     }
 
-    /// Nothing more comes: drops what is still held. With `abrupt`, the endings on their way are dropped too. True if
+    /// Nothing more comes: drops what is still held. With `abrupt`, also what waits behind it, and the endings on their
+    /// way. True if
     /// anything was held.
     pub(crate) fn close(&mut self, abrupt: bool, now: Duration, out: &mut Vec<Outgoing>) -> bool {
         let mut dropped = false;
+        if abrupt {
+            self.outbox.drop_endings();
+            self.outbox.release(&mut self.ledgers, out);
+            self.outbox.abandon(&mut self.ledgers);
+        }
         for key in self.ledgers.waiting() {
             self.ledgers.get_mut(key).pending = None;
             self.settle(key, Outcome::Drop { notice: None }, Some("still held at the end".into()), now);
             dropped = true;
         }
-        self.ledgers.close_all(self.fold.state.blocks().len());
+        self.ledgers.close_all(self.fold.state.blocks().len(), abrupt);
         self.outbox.no_more(u64::MAX);
-        if abrupt {
-            self.outbox.drop_endings();
-        } else {
+        if !abrupt {
             self.insert_deferred();
         }
         self.outbox.release(&mut self.ledgers, out);
@@ -491,7 +501,10 @@ impl Stage {
         match (&delta.kind, delta.slot) {
             (DeltaKind::ItemStart { channel }, Slot::At { item, .. }) => match channel {
                 Channel::Reasoning => Mark::Decided,
-                _ => Mark::Wraps { item },
+                _ => {
+                    self.ledgers.open_item(item);
+                    Mark::Wraps { item }
+                }
             },
             (DeltaKind::Stop, Slot::At { item, part: Slot::ITEM }) => {
                 self.ledgers.close_item(item);

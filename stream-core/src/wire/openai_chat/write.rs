@@ -67,7 +67,7 @@ impl ChatWriter {
             if self.unfinished {
                 part.fate = Fate::Dropped;
             }
-            self.usage_left |= part.fate != Fate::Dropped;
+            self.usage_left = part.fate != Fate::Dropped;
         }
     }
 

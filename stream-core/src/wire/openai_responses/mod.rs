@@ -23,6 +23,7 @@ mod insert;
 mod item;
 mod ledger;
 mod made;
+mod open;
 mod parts;
 mod read;
 mod rebuild;

@@ -7,6 +7,7 @@ use super::insert::around;
 use super::item::SUMMARY;
 use super::ledger::Ledger;
 use super::made::Event;
+use super::open::Open;
 use super::sequence::{Numbers, Sequence};
 use super::sink::Sink;
 use crate::delta::{DeltaKind, Slot, Text};
@@ -21,6 +22,7 @@ pub(super) struct ResponsesWriter {
     pub(super) ledger: Ledger,
     pub(super) sequence: Sequence,
     pub(super) sink: Sink,
+    pub(super) open: Open,
     /// The data of the last opening event.
     pub(super) opening: Option<Bytes>,
     /// The usage of a terminal event that did not leave.
@@ -45,6 +47,7 @@ impl ResponsesWriter {
             ledger: Ledger::default(),
             sequence: Sequence::default(),
             sink: Sink::default(),
+            open: Open::default(),
             opening: None,
             usage: None,
             done: Vec::new(),
@@ -140,6 +143,7 @@ impl ResponsesWriter {
             completes = self.ledger.note(part).or(completes);
             self.note_stream(part, data);
         }
+        self.open.note(parts, data);
         completes
     }
 
@@ -180,6 +184,11 @@ impl ResponsesWriter {
     /// Writes what is left of the upstream's event; answers with its data.
     fn write_own(&mut self, source: &Source<'_>, out: &mut Vec<Bytes>) -> Option<Bytes> {
         if !source.parts.is_empty() && source.all(Fate::Dropped) {
+            return None;
+        }
+        // Whatever else is in it, a terminal event ends the stream.
+        let ends = |part: &&&Part| part.delta.kind == DeltaKind::Terminal;
+        if source.parts.iter().find(ends).is_some_and(|part| part.fate == Fate::Dropped) {
             return None;
         }
         if source.has(&DeltaKind::Opening) || source.has(&DeltaKind::Terminal) {
