@@ -112,7 +112,7 @@ impl<'a> Context<'a> {
     }
 
     /// Drops what is held of a block. A tool call whose opening is dropped this way stays dropped, whatever comes of
-    /// it later.
+    /// it later. A [decision](Self::decide) it is under no longer counts.
     pub fn discard(&mut self, key: BlockKey) {
         self.push(Effect::Discard { key, reason: None });
     }
@@ -122,7 +122,8 @@ impl<'a> Context<'a> {
         self.push(Effect::Discard { key, reason: Some(reason.into()) });
     }
 
-    /// Puts other content in place of a block, in one piece. What comes of it later is dropped.
+    /// Puts other content in place of a block, in one piece. What comes of it later is dropped, and a
+    /// [decision](Self::decide) it is under no longer counts.
     ///
     /// # Errors
     ///

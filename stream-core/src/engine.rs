@@ -354,6 +354,8 @@ impl Engine {
         }
         let mut out = Vec::new();
         let committed = self.stages[stage].commit(effects, self.now, &mut out);
+        let settled = |pending: &Pending| pending.stage == stage && committed.settled.contains(&pending.key);
+        self.tickets.retain(|_, pending| !settled(pending));
         let mut judging = Vec::new();
         for (key, within, future) in committed.decide {
             let ticket = Ticket(self.next_ticket);

@@ -74,6 +74,8 @@ pub(crate) enum Advance {
 pub(crate) struct Committed {
     pub(crate) terminate: Option<Ending>,
     pub(crate) decide: Vec<(BlockKey, Option<Duration>, VerdictFuture)>,
+    /// Blocks that were discarded or replaced: the verdict they waited for comes too late.
+    pub(crate) settled: Vec<BlockKey>,
 }
 
 impl Stage {
@@ -207,9 +209,11 @@ impl Stage {
                 }
                 Effect::Flush(key) => self.settle(key, Outcome::Release, None, now),
                 Effect::Discard { key, reason } => {
-                    self.settle(key, Outcome::Drop { notice: None }, reason, now)
+                    self.overrule(key, &mut committed);
+                    self.settle(key, Outcome::Drop { notice: None }, reason, now);
                 }
                 Effect::Replace { key, with } => {
+                    self.overrule(key, &mut committed);
                     if let Some(waiting) = part.as_mut().filter(|waiting| waiting.part.key == Some(key))
                         && std::mem::take(&mut undecided)
                     {
@@ -264,6 +268,8 @@ impl Stage {
             Verdict::Drop { reason, notice } => {
                 let notice = notice.map(Text::from);
                 self.settle(key, Outcome::Drop { notice }, Some(reason), now);
+                // The verdict is over the block, also over what has not come yet.
+                self.ledgers.lose(key);
                 None
             }
             Verdict::Replace(with) => {
@@ -570,6 +576,14 @@ impl Stage {
         replace_body(&mut waiting.part.delta.kind, &body, None);
         waiting.part.fate = edited(waiting.part.fate);
         Decided::Edited
+    }
+
+    /// The policy says itself what becomes of a block that it had given to a judge.
+    fn overrule(&mut self, key: BlockKey, committed: &mut Committed) {
+        if self.ledgers.get_mut(key).pending.take().is_some() {
+            committed.decide.retain(|(asked, ..)| *asked != key);
+            committed.settled.push(key);
+        }
     }
 
     /// Decides over what is held of a block.
