@@ -8,6 +8,7 @@ mod annotations;
 mod fold;
 mod restated;
 mod stray;
+mod twice;
 mod verdicts;
 
 /// A chat chunk of the first choice.
