@@ -101,7 +101,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Releases everything this policy holds, but for blocks under [`decide`](Self::decide).
+    /// Releases everything this policy holds, but for blocks under [`decide`](Self::decide). At the completion of a
+    /// block, calls that overlap it and still go on stay held: they will complete by themselves (rule 1).
     pub fn flush(&mut self) {
         self.push(Effect::FlushAll);
     }

@@ -641,7 +641,8 @@ impl Engine {
         }
         let mut out = Vec::new();
         let closing = self.closing.as_mut()?;
-        closing.dropped |= self.stages[index].close(closing.is_abrupt(), self.now, &mut out);
+        let finished = *closing.end() == End::Finished;
+        closing.dropped |= self.stages[index].close(finished, closing.is_abrupt(), self.now, &mut out);
         closing.next_stage();
         self.tickets.retain(|_, pending| pending.stage != index);
         self.forward(index, out);

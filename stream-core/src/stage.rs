@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::assembler::fold::{Fold, Keep, Transition};
-use crate::block::{BlockKey, StreamBlock};
+use crate::block::{BlockKey, BlockStatus, StreamBlock};
 use crate::chunk::{Chunk, ChunkKind, Structure};
 use crate::context::{Context, Effect, Effects, VerdictFuture};
 use crate::delta::{Channel, Delta, DeltaKind, Slot, Text};
@@ -202,7 +202,8 @@ impl Stage {
                 }
                 Effect::FlushAll => {
                     for key in self.ledgers.waiting() {
-                        if self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_none()) {
+                        let pending = self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_some());
+                        if !pending && !self.is_yet_to_be_judged(key) {
                             self.settle(key, Outcome::Release, None, now);
                         }
                     }
@@ -299,10 +300,21 @@ impl Stage {
         self.outbox.release(&mut self.ledgers, out);
     }
 
-    /// Nothing more comes: drops what is still held. With `abrupt`, the endings on their way are dropped too. True if
-    /// anything was held.
-    pub(crate) fn close(&mut self, abrupt: bool, now: Duration, out: &mut Vec<Outgoing>) -> bool {
-        let mut dropped = false;
+    /// Nothing more comes: drops what is still held, and unless the stream `finished` the annotations that wait for
+    /// what has not come. With `abrupt`, the endings on their way are dropped too. True if anything was dropped.
+    pub(crate) fn close(
+        &mut self,
+        finished: bool,
+        abrupt: bool,
+        now: Duration,
+        out: &mut Vec<Outgoing>,
+    ) -> bool {
+        let looks = self.needs != Needs::nothing() && !self.bypassed;
+        let mut dropped = looks && !finished && self.outbox.drop_ahead();
+        if dropped {
+            let reason = Some("what it speaks of never came".into());
+            self.note(None, Action::Dropped, reason, 0, Duration::ZERO);
+        }
         for key in self.ledgers.waiting() {
             self.ledgers.get_mut(key).pending = None;
             self.settle(key, Outcome::Drop { notice: None }, Some("still held at the end".into()), now);
@@ -576,6 +588,14 @@ impl Stage {
         replace_body(&mut waiting.part.delta.kind, &body, None);
         waiting.part.fate = edited(waiting.part.fate);
         Decided::Edited
+    }
+
+    /// Whether this is the completion of another block, and a call that overlaps it still goes on: "judge, then flush"
+    /// was not said of that one (rule 1).
+    fn is_yet_to_be_judged(&self, key: BlockKey) -> bool {
+        let block = &self.fold.state.blocks[key.index()];
+        let goes_on = block.status() == BlockStatus::Open && block.channel().is_none();
+        goes_on && self.fold.state.completed.is_some_and(|completed| completed != key)
     }
 
     /// The policy says itself what becomes of a block that it had given to a judge.
