@@ -359,6 +359,8 @@ impl Engine {
         let staged = self.observer.is_some().then(|| (effects.staged(), self.stages[stage].shown.is_none()));
         let mut out = Vec::new();
         let committed = self.stages[stage].commit(effects, self.now, &mut out);
+        let settled = |pending: &Pending| pending.stage == stage && committed.settled.contains(&pending.key);
+        self.tickets.retain(|_, pending| !settled(pending));
         let mut judging = Vec::new();
         for (key, within, future) in committed.decide {
             let ticket = Ticket(self.next_ticket);
@@ -656,7 +658,8 @@ impl Engine {
         }
         let mut out = Vec::new();
         let closing = self.closing.as_mut()?;
-        closing.dropped |= self.stages[index].close(closing.is_abrupt(), self.now, &mut out);
+        let finished = *closing.end() == End::Finished;
+        closing.dropped |= self.stages[index].close(finished, closing.is_abrupt(), self.now, &mut out);
         closing.next_stage();
         self.tickets.retain(|_, pending| pending.stage != index);
         self.forward(index, out);

@@ -200,13 +200,19 @@ impl Intake {
             if frame.is_stray() {
                 self.decoded.deltas.push(stray(&frame));
             }
-        } else if let Some(view) = lenient(&frame) {
-            if format.decode(&view, &mut self.decoded).is_err() {
+        } else if frame.is_stray() {
+            let view = lenient(&frame);
+            let read = view.as_ref().is_some_and(|view| format.decode(view, &mut self.decoded).is_ok());
+            if !read && !frame.is_terminated() {
+                self.end.get_or_insert_default().tail_dropped = true;
+                return self.next();
+            }
+            if !read {
                 self.decoded.deltas.clear();
+            }
+            if !read || !frame.is_lenient() {
                 self.decoded.deltas.push(stray(&frame));
             }
-        } else if frame.is_stray() {
-            self.decoded.deltas.push(stray(&frame));
         } else {
             self.decoded.deltas.push(Delta::stream(DeltaKind::Comment));
         }

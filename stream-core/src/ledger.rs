@@ -305,7 +305,7 @@ impl Ledgers {
     }
 
     /// Nothing of the block leaves any more.
-    fn lose(&mut self, key: BlockKey) {
+    pub(crate) fn lose(&mut self, key: BlockKey) {
         let ledger = self.get_mut(key);
         if !std::mem::replace(&mut ledger.gone, true) && ledger.is_call {
             let choice = ledger.choice;

@@ -195,6 +195,24 @@ impl Outbox {
         }
     }
 
+    /// Drops the annotations that still wait for the payload they speak of. True if there were any.
+    pub(crate) fn drop_ahead(&mut self) -> bool {
+        let mut any = false;
+        let ahead = &self.ahead;
+        let frames = self.lanes.values_mut().flatten().chain(self.behind.iter_mut());
+        for waiting in frames.flat_map(|frame| frame.parts.iter_mut()) {
+            if let Mark::RidesAhead { seq } = waiting.mark {
+                let came = ahead.get(&waiting.part.delta.choice.unwrap_or(0));
+                if !came.is_some_and(|came| came.iter().any(|(at, _)| *at > seq)) {
+                    waiting.part.fate = Fate::Dropped;
+                    waiting.mark = Mark::Decided;
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+
     /// Drops finishes, terminal markers and errors, so that an ending can take their place.
     pub(crate) fn drop_endings(&mut self) {
         let frames = self.lanes.values_mut().flatten().chain(self.behind.iter_mut());

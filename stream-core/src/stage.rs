@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::assembler::fold::{Fold, Keep, Transition};
-use crate::block::{BlockKey, StreamBlock};
+use crate::block::{BlockKey, BlockStatus, StreamBlock};
 use crate::chunk::{Chunk, ChunkKind, Structure};
 use crate::context::{Context, Effect, Effects, VerdictFuture};
 use crate::delta::{Channel, Delta, DeltaKind, Slot, Text};
@@ -76,6 +76,8 @@ pub(crate) enum Advance {
 pub(crate) struct Committed {
     pub(crate) terminate: Option<Ending>,
     pub(crate) decide: Vec<(BlockKey, Option<Duration>, VerdictFuture)>,
+    /// Blocks that were discarded or replaced: the verdict they waited for comes too late.
+    pub(crate) settled: Vec<BlockKey>,
 }
 
 impl Stage {
@@ -210,16 +212,19 @@ impl Stage {
                 }
                 Effect::FlushAll => {
                     for key in self.ledgers.waiting() {
-                        if self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_none()) {
+                        let pending = self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_some());
+                        if !pending && !self.is_yet_to_be_judged(key) {
                             self.settle(key, Outcome::Release, None, now);
                         }
                     }
                 }
                 Effect::Flush(key) => self.settle(key, Outcome::Release, None, now),
                 Effect::Discard { key, reason } => {
-                    self.settle(key, Outcome::Drop { notice: None }, reason, now)
+                    self.overrule(key, &mut committed);
+                    self.settle(key, Outcome::Drop { notice: None }, reason, now);
                 }
                 Effect::Replace { key, with } => {
+                    self.overrule(key, &mut committed);
                     if let Some(waiting) = part.as_mut().filter(|waiting| waiting.part.key == Some(key))
                         && std::mem::take(&mut undecided)
                     {
@@ -296,6 +301,8 @@ impl Stage {
             Verdict::Drop { reason, notice } => {
                 let notice = notice.map(Text::from);
                 self.settle(key, Outcome::Drop { notice }, Some(reason), now);
+                // The verdict is over the block, also over what has not come yet.
+                self.ledgers.lose(key);
                 None
             }
             Verdict::Replace(with) => {
@@ -325,11 +332,22 @@ impl Stage {
         self.outbox.release(&mut self.ledgers, out);
     }
 
-    /// Nothing more comes: drops what is still held. With `abrupt`, also what waits behind it, and the endings on their
-    /// way. True if
-    /// anything was held.
-    pub(crate) fn close(&mut self, abrupt: bool, now: Duration, out: &mut Vec<Outgoing>) -> bool {
-        let mut dropped = false;
+    /// Nothing more comes: drops what is still held, and unless the stream `finished` the annotations that wait for
+    /// what has not come. With `abrupt`, also what waits behind it, and the endings on their way. True if anything was
+    /// dropped.
+    pub(crate) fn close(
+        &mut self,
+        finished: bool,
+        abrupt: bool,
+        now: Duration,
+        out: &mut Vec<Outgoing>,
+    ) -> bool {
+        let looks = self.needs != Needs::nothing() && !self.bypassed;
+        let mut dropped = looks && !finished && self.outbox.drop_ahead();
+        if dropped {
+            let reason = Some("what it speaks of never came".into());
+            self.note(None, Action::Dropped, reason, 0, Duration::ZERO);
+        }
         if abrupt {
             self.outbox.drop_endings();
             self.outbox.release(&mut self.ledgers, out);
@@ -620,6 +638,22 @@ impl Stage {
         let reasoning =
             self.fold.state.block(key).is_some_and(|block| block.channel() == Some(Channel::Reasoning));
         reasoning && self.format.traits().reasoning_is_signed
+    }
+
+    /// Whether this is the completion of another block, and a call that overlaps it still goes on: "judge, then flush"
+    /// was not said of that one (rule 1).
+    fn is_yet_to_be_judged(&self, key: BlockKey) -> bool {
+        let block = &self.fold.state.blocks[key.index()];
+        let goes_on = block.status() == BlockStatus::Open && block.channel().is_none();
+        goes_on && self.fold.state.completed.is_some_and(|completed| completed != key)
+    }
+
+    /// The policy says itself what becomes of a block that it had given to a judge.
+    fn overrule(&mut self, key: BlockKey, committed: &mut Committed) {
+        if self.ledgers.get_mut(key).pending.take().is_some() {
+            committed.decide.retain(|(asked, ..)| *asked != key);
+            committed.settled.push(key);
+        }
     }
 
     /// Decides over what is held of a block.

@@ -208,7 +208,9 @@ impl ResponsesWriter {
     /// The upstream's event, but for numbers that have changed.
     pub(super) fn patch(&mut self, source: &Source<'_>, out: &mut Vec<Bytes>) -> Bytes {
         let new = self.new_numbers(&source.numbers);
-        if new.is_empty() {
+        // Lines that belong to no event are a part of their own, and may be what was dropped.
+        let leaves_whole = source.all(Fate::Kept) || !source.frame.is_stray();
+        if new.is_empty() && leaves_whole {
             self.sink.event(source.frame, out);
             return Bytes::copy_from_slice(source.json.as_bytes());
         }
