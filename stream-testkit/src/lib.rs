@@ -7,9 +7,19 @@ pub mod log;
 mod random;
 pub mod replay;
 pub mod script;
+mod snapshot;
+pub mod transcript;
 
 pub use crate::cut::Cut;
 pub use crate::kind::{UnknownWireKind, WireKind};
 pub use crate::log::{ChunkLog, Form, LogError};
 pub use crate::replay::{Replay, Replayed};
 pub use crate::script::{Finish, Fragments, Script};
+pub use crate::transcript::{Redact, Transcript};
+
+/// Used by the macros.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::snapshot::Hint;
+    pub use insta;
+}
