@@ -2,12 +2,16 @@
 
 pub mod conformance;
 pub mod cut;
+#[cfg(any(doc, doctest))]
+#[doc = include_str!("../../docs/testing-policies.md")]
+pub mod guide {}
 mod kind;
 pub mod log;
 mod random;
 pub mod replay;
 pub mod script;
 mod snapshot;
+pub mod tap;
 pub mod transcript;
 
 pub use crate::cut::Cut;
@@ -15,6 +19,7 @@ pub use crate::kind::{UnknownWireKind, WireKind};
 pub use crate::log::{ChunkLog, Form, LogError};
 pub use crate::replay::{Replay, Replayed};
 pub use crate::script::{Finish, Fragments, Script};
+pub use crate::tap::Tap;
 pub use crate::transcript::{Redact, Transcript};
 
 /// Used by the macros.

@@ -70,7 +70,7 @@ impl Transcript<'_> {
         if !self.redact.has_times() {
             text += &format!("{at:>6}  ");
         }
-        text += &format!("{frame:<9}  {step:<STEP$}  {block:<16}  {out:<9}  {held:>6}  {decided}");
+        text += &format!("{frame:<9}  {step:<STEP$}  {block:<16}  {out:<12}  {held:>6}  {decided}");
         writeln!(f, "{}", text.trim_end())
     }
 

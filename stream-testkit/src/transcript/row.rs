@@ -88,10 +88,11 @@ impl Row {
             self.staged.iter().filter(|staged| !staged.is_empty()).cloned().collect();
         let took = self.until.saturating_sub(self.at);
         if with_times && !took.is_zero() && self.staged.is_some() {
-            parts.push(format!("after {} ms", took.as_millis()));
+            parts.push(format!("took {} ms", took.as_millis()));
         }
         parts.extend(self.decisions.iter().map(|decision| tell(decision, with_times)));
-        parts.extend(self.error.iter().cloned());
+        let failed = |error: &&String| self.decisions.iter().any(|it| it.reason.as_ref() == Some(*error));
+        parts.extend(self.error.iter().filter(|error| !failed(error)).cloned());
         let text = parts.join("; ");
         if names_policy && !text.is_empty() && !self.policy.is_empty() {
             format!("{}: {text}", self.policy)
@@ -160,8 +161,8 @@ fn describe(shown: &Shown) -> String {
         Some(name) => format!("{word} {}", line(name, STEP / 2)),
         None => word.to_owned(),
     };
-    let word = match shown.kind {
-        ChunkKind::Text(_) => return quote(shown.text.as_deref().unwrap_or_default()),
+    match shown.kind {
+        ChunkKind::Text(_) => quote(shown.text.as_deref().unwrap_or_default()),
         ChunkKind::ToolCall => match (&shown.name, &shown.text) {
             (Some(_), None) => named("call"),
             (Some(_), Some(text)) => {
@@ -183,8 +184,7 @@ fn describe(shown: &Shown) -> String {
             _ => "filler",
         }),
         _ => "something".to_owned(),
-    };
-    word
+    }
 }
 
 fn quote(text: &str) -> String {

@@ -13,6 +13,8 @@ use crate::replay::{Replayed, Step};
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     pub(super) rows: Vec<Row>,
+    /// The row that what happens belongs to.
+    current: usize,
     pub(super) written: Vec<Bytes>,
     /// Frames that came and have not left.
     frames: Vec<(usize, Bytes)>,
@@ -27,6 +29,10 @@ impl Rows {
         let mut rows = Self::default();
         for (at, step) in &replayed.steps {
             rows.add(*at, step);
+        }
+        if let Some(last) = rows.rows.last_mut().filter(|row| row.step.starts_with("end")) {
+            // What was still held is dropped behind the last hook.
+            last.held = Some(0);
         }
         for row in &mut rows.rows {
             if row.is_untold() {
@@ -43,79 +49,88 @@ impl Rows {
                 self.count += 1;
                 self.frames.push((self.count, frame.clone()));
                 let frame = Some((self.count, frame.len()));
-                self.rows.push(Row { frame, ..Row::new(at, "") });
+                self.push(Row { frame, ..Row::new(at, "") });
             }
             Step::Shown(shown) => {
-                if !self.rows.last().is_some_and(Row::is_untold) {
-                    self.rows.push(Row::new(at, ""));
+                if !self.current().is_some_and(Row::is_untold) {
+                    self.push(Row::new(at, ""));
                 }
                 self.payload = is_payload(shown.kind);
                 self.settle(shown.held);
-                self.last(at).show(shown);
+                self.under_way(at).show(shown);
             }
             Step::Staged { policy, end, effects, held, .. } => {
                 if let Some(end) = end {
                     self.payload = false;
-                    self.rows.push(Row { policy: policy.clone(), ..Row::new(at, ended(end)) });
+                    self.push(Row { policy: policy.clone(), ..Row::new(at, ended(end)) });
                     if effects.is_empty() {
                         self.settle(*held);
                     }
                 }
                 let told = staged(effects, self.payload);
-                let row = self.last(at);
+                let row = self.under_way(at);
                 row.staged = Some(told);
                 row.held = Some(*held);
             }
             Step::Judged { policy, block, held, .. } => {
                 let row = Row { held: Some(*held), policy: policy.clone(), ..Row::new(at, "verdict") };
-                self.rows.push(Row { block: block.to_string(), ..row });
+                self.push(Row { block: block.to_string(), ..row });
             }
-            Step::Decided(decision) => self.last(at).decisions.push(decision.clone()),
+            Step::Decided(decision) => self.under_way(at).decisions.push(decision.clone()),
             Step::Written(bytes) => {
                 self.on_the_way.push_back(bytes.clone());
-                if self.rows.last().is_some_and(|row| at > row.until && !row.is_pending()) {
+                if self.current().is_some_and(|row| at > row.until && !row.is_pending()) {
                     // Nothing came, and yet something is written: time has passed.
-                    self.rows.push(Row::new(at, "silence"));
+                    self.push(Row::new(at, "silence"));
                 }
                 let left = self.leave(bytes);
-                self.last(at).out.push(left);
+                self.under_way(at).out.push(left);
             }
             Step::Out(bytes) => {
                 if self.on_the_way.front() == Some(bytes) {
                     self.on_the_way.pop_front();
                 } else {
+                    // Beside a hook that has not returned, whose row is still under way.
                     let left = self.leave(bytes);
                     self.rows.push(Row { out: vec![left], ..Row::new(at, "silence") });
                 }
             }
             Step::Closed(error) => {
-                if !self.rows.last().is_some_and(Row::is_pending) {
-                    self.rows.push(Row::new(at, "closed"));
+                if !self.current().is_some_and(Row::is_pending) {
+                    self.push(Row::new(at, "closed"));
                 }
-                self.last(at).error = Some(error.to_string());
+                self.under_way(at).error = Some(error.to_string());
             }
         }
     }
 
-    /// What is held now is what the row before the last left behind. What was held when its hook had returned says
-    /// less: then its frame was still under way.
-    fn settle(&mut self, held: usize) {
-        if let [.., before, last] = &mut self.rows[..]
-            && before.staged.is_some()
-        {
-            before.held = Some(held - last.frame.map_or(0, |(_, len)| len.min(held)));
-        }
+    fn push(&mut self, row: Row) {
+        self.current = self.rows.len();
+        self.rows.push(row);
     }
 
-    /// The row under way.
-    fn last(&mut self, at: Duration) -> &mut Row {
+    fn current(&self) -> Option<&Row> {
+        self.rows.get(self.current)
+    }
+
+    /// The row that what happens belongs to.
+    fn under_way(&mut self, at: Duration) -> &mut Row {
         if self.rows.is_empty() {
-            self.rows.push(Row::new(at, "start"));
+            self.push(Row::new(at, "start"));
         }
-        let last = self.rows.len() - 1;
-        let row = &mut self.rows[last];
+        let row = &mut self.rows[self.current];
         row.until = row.until.max(at);
         row
+    }
+
+    /// What is held now is what the hook before the row under way left behind. What was held when that had returned
+    /// says less: then its frame was still under way.
+    fn settle(&mut self, held: usize) {
+        let frame = self.current().and_then(|row| row.frame).map_or(0, |(_, len)| len);
+        let before = self.rows[..self.current].iter_mut().rev().find(|row| row.held.is_some());
+        if let Some(before) = before.filter(|row| row.staged.is_some()) {
+            before.held = Some(held.saturating_sub(frame));
+        }
     }
 
     /// Which frame these bytes are, if they are as they came.
