@@ -316,7 +316,8 @@ impl Engine {
                     let Some(end) = self.intake.take_end() else { return Work::Wait };
                     self.ensure_stages();
                     let state = &self.stages[0].fold.state;
-                    self.closing = Some(Closing::natural(end, state));
+                    let traits = self.intake.settled_format().traits();
+                    self.closing = Some(Closing::natural(end, state, traits));
                     if let Some(End::Cut(Some(error))) = self.closing.as_ref().map(Closing::end) {
                         self.error = Some(error.clone());
                     }
@@ -491,7 +492,7 @@ impl Engine {
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         let limits = &self.config.limits;
-        let idle = self.wants_input().then(|| self.idle_from.saturating_add(limits.idle));
+        let idle = self.wants_input().then(|| self.idle_from.saturating_add(self.patience()));
         let judged = self.tickets.values().map(|pending| pending.deadline).min();
         let keep_alive = limits
             .keep_alive
@@ -512,7 +513,7 @@ impl Engine {
         for ticket in late {
             self.verdict(ticket, Err(Failure::TimedOut));
         }
-        let idle = self.config.limits.idle;
+        let idle = self.patience();
         if self.wants_input() && self.now >= self.idle_from.saturating_add(idle) {
             let message = format!("expected bytes, found silence for {idle:?}");
             self.intake.end(Some(Error::new(ErrorKind::Idle, message)));
@@ -574,6 +575,13 @@ impl Engine {
             all.iter().for_each(|decision| observer.decision(decision));
         }
         all
+    }
+
+    /// How long the upstream may be silent: after the terminal marker there is little to wait for.
+    fn patience(&self) -> Duration {
+        let over = self.stages.first().is_some_and(|stage| stage.fold.state.is_terminal());
+        let idle = self.config.limits.idle;
+        if over { idle.min(LINGER) } else { idle }
     }
 
     fn is_full(&self) -> bool {
@@ -769,3 +777,7 @@ impl fmt::Debug for Engine {
             .finish_non_exhaustive()
     }
 }
+
+/// How long an upstream is waited for that has sent its terminal marker and does not close: pings, and one provider's
+/// cost, come after it.
+const LINGER: Duration = Duration::from_secs(5);

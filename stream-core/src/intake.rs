@@ -213,8 +213,12 @@ impl Intake {
             if !read || !frame.is_lenient() {
                 self.decoded.deltas.push(stray(&frame));
             }
-        } else {
+        } else if frame.is_terminated() || frame.is_comment() {
             self.decoded.deltas.push(Delta::stream(DeltaKind::Comment));
+        } else {
+            // An `event:` line whose data never came: a client would take it for the next event's.
+            self.end.get_or_insert_default().tail_dropped = true;
+            return self.next();
         }
         self.decoded.wants_meta = self.decoded.id.is_none() && self.decoded.wants_meta;
         Ok(Some(self.outgoing(frame)))

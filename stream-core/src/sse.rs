@@ -191,6 +191,12 @@ impl Frame {
         self.stray
     }
 
+    /// Whether it is nothing but comments and blank lines.
+    #[must_use]
+    pub fn is_comment(&self) -> bool {
+        self.lines().all(|line| line.is_empty() || line.starts_with(b":"))
+    }
+
     /// Whether the frame ended with its border, rather than with the bytes.
     #[must_use]
     pub fn is_terminated(&self) -> bool {

@@ -93,17 +93,31 @@ async fn a_transport_that_breaks_between_events_or_in_their_data_ends_with_the_e
         for event in events(&log(kind)) {
             for at in [event.start, event.end - 5] {
                 let ran = run(kind, &Fault::Break { at }).await;
-                ran.assert_closed_for(Some(ErrorKind::Transport), &format!("{kind} at {at}"));
+                if at == event.start && is_finished(kind, &log(kind).bytes()[..at]) {
+                    ran.assert_passed(Ended::Clean, &format!("{kind} at {at}"));
+                } else {
+                    ran.assert_closed_for(Some(ErrorKind::Transport), &format!("{kind} at {at}"));
+                }
             }
         }
     }
+}
+
+/// Whether the answer is whole although no terminal marker has come: in these two formats the finish reason is enough.
+fn is_finished(kind: WireKind, sent: &[u8]) -> bool {
+    let reason: &[u8] = match kind {
+        WireKind::OpenAiChat => br#""finish_reason":"tool_calls""#,
+        WireKind::Gemini => br#""finishReason":"STOP""#,
+        _ => return false,
+    };
+    sent.windows(reason.len()).any(|window| window == reason)
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_transport_that_breaks_after_the_terminal_marker_changes_nothing_for_the_client() {
     for kind in [WireKind::OpenAiChat, WireKind::OpenAiResponses, WireKind::AnthropicMessages] {
         let ran = run(kind, &Fault::Break { at: log(kind).bytes().len() }).await;
-        assert_eq!((ran.error, ran.ended), (Some(ErrorKind::Transport), Ended::Clean), "{kind}");
+        assert_eq!((ran.error, ran.ended), (None, Ended::Clean), "{kind}");
         assert_eq!(ran.out, ran.sent, "{kind}");
     }
 }
@@ -121,7 +135,6 @@ async fn an_end_between_two_events_is_the_upstream_s_own_and_passes() {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "an event that waits for the next one is lost when the stream just ends"]
 async fn an_end_between_two_events_of_a_responses_stream_passes_too() {
     let kind = WireKind::OpenAiResponses;
     for event in events(&log(kind)) {
@@ -131,7 +144,6 @@ async fn an_end_between_two_events_of_a_responses_stream_passes_too() {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "a tail without data counts as a comment, and leaves"]
 async fn an_end_inside_of_an_event_line_ends_with_the_error_of_the_format() {
     // Rule 9, before the data has come: clients of these two formats take the line for the next event's.
     for kind in [WireKind::OpenAiResponses, WireKind::AnthropicMessages] {
