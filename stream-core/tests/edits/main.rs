@@ -10,6 +10,7 @@ mod inserts;
 mod kit;
 mod left;
 mod limits;
+mod odd;
 mod policies;
 mod rewrites;
 mod scripts;
