@@ -1,6 +1,7 @@
 //! The edit matrix: every edit, at every step, in every format, streamed and whole. What comes out is checked by the
 //! conformance checker and folded again, and must say exactly what was let through.
 
+mod aborts;
 mod chains;
 mod drops;
 mod endings;
@@ -8,6 +9,8 @@ mod failures;
 mod inserts;
 mod kit;
 mod left;
+mod limits;
+mod odd;
 mod policies;
 mod rewrites;
 mod scripts;
