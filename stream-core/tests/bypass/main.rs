@@ -7,6 +7,7 @@ mod kit;
 mod annotations;
 mod fold;
 mod restated;
+mod spelling;
 mod stray;
 mod twice;
 mod verdicts;
