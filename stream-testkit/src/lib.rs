@@ -5,6 +5,8 @@ pub mod cut;
 mod kind;
 pub mod log;
 pub mod script;
+#[cfg(feature = "proptest")]
+pub mod strategies;
 
 pub use crate::cut::Cut;
 pub use crate::kind::{UnknownWireKind, WireKind};
