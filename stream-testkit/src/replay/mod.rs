@@ -1,0 +1,162 @@
+//! Replay: a log through policies, in virtual time.
+//!
+//! A replay waits for nothing: the gaps of the recording, slow judges, timeouts and keep-alives pass on a clock that
+//! jumps. The same log, settings and policies give the same bytes at the same times, on every machine.
+
+mod run;
+mod steps;
+mod upstream;
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use stream_core::{Config, Decision, Outcome, Policy};
+
+pub use self::steps::Step;
+use crate::conformance::{Allow, Format, Report, View, check_whole_with, check_with};
+use crate::{ChunkLog, Cut};
+
+/// A log, and how it is to be run through which policies.
+///
+/// ```
+/// use stream_core::Passthrough;
+/// use stream_testkit::{Cut, Replay, Script, WireKind};
+///
+/// let log = Script::new().text("Hello.").to_log(WireKind::AnthropicMessages);
+/// let replayed = Replay::new(&log).cut(Cut::Byte).policy(|| Passthrough).run();
+/// assert_eq!(replayed.bytes(), log.bytes());
+/// assert_eq!(replayed.view().choices[0].content, "Hello.");
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct Replay {
+    log: ChunkLog,
+    cut: Cut,
+    config: Config,
+    policies: Vec<Factory>,
+    stop: Option<Stop>,
+}
+
+/// Makes the policy of one stream.
+type Factory = Arc<dyn Fn() -> Box<dyn Policy> + Send + Sync>;
+
+/// Where the upstream stops before its end, in bytes.
+#[derive(Debug, Clone, Copy)]
+enum Stop {
+    Breaks(usize),
+    Ends(usize),
+}
+
+impl Replay {
+    /// A replay of a log as it was recorded, without policies.
+    pub fn new(log: impl Borrow<ChunkLog>) -> Self {
+        Self {
+            log: log.borrow().clone(),
+            cut: Cut::Original,
+            config: Config::default(),
+            policies: Vec::new(),
+            stop: None,
+        }
+    }
+
+    /// Cuts the bytes anew.
+    pub fn cut(mut self, cut: Cut) -> Self {
+        self.cut = cut;
+        self
+    }
+
+    /// Sets the stream's settings.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Adds a policy behind those before. Each run makes its own.
+    pub fn policy<P: Policy + 'static>(mut self, factory: impl Fn() -> P + Send + Sync + 'static) -> Self {
+        self.policies.push(Arc::new(move || Box::new(factory())));
+        self
+    }
+
+    /// The connection breaks after this many bytes, with an error. A whole response just ends there.
+    pub fn transport_error_after(mut self, bytes: usize) -> Self {
+        self.stop = Some(Stop::Breaks(bytes));
+        self
+    }
+
+    /// The upstream's bytes end after this many.
+    pub fn end_after(mut self, bytes: usize) -> Self {
+        self.stop = Some(Stop::Ends(bytes));
+        self
+    }
+
+    /// The log that is replayed.
+    #[must_use]
+    pub fn log(&self) -> &ChunkLog {
+        &self.log
+    }
+}
+
+impl fmt::Debug for Replay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replay")
+            .field("log", &self.log.name())
+            .field("cut", &self.cut)
+            .field("config", &self.config)
+            .field("policies", &self.policies.len())
+            .field("stop", &self.stop)
+            .finish()
+    }
+}
+
+/// What came of a [`Replay`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Replayed {
+    /// What the client got, piece by piece, each with the time since the request.
+    pub output: Vec<(Duration, Bytes)>,
+    /// The decisions that were carried out, in order.
+    pub decisions: Vec<Decision>,
+    /// How the stream went.
+    pub outcome: Option<Outcome>,
+    /// What happened, in order, each with its time.
+    pub steps: Vec<(Duration, Step)>,
+    /// The most bytes that were held back at once, as far as was seen.
+    pub held_max: usize,
+    /// The format in which the client reads it.
+    pub format: Format,
+    /// Whether it is a whole response.
+    pub whole: bool,
+}
+
+impl Replayed {
+    /// All bytes that the client got.
+    #[must_use]
+    pub fn bytes(&self) -> Bytes {
+        match &self.output[..] {
+            [(_, only)] => only.clone(),
+            pieces => pieces.iter().flat_map(|(_, bytes)| bytes.iter().copied()).collect(),
+        }
+    }
+
+    /// What a strict client makes of it.
+    #[must_use]
+    pub fn view(&self) -> View {
+        self.check(&Allow::none()).view().clone()
+    }
+
+    /// Checks what the client got, and tolerates some deviations.
+    #[must_use]
+    pub fn check(&self, allow: &Allow) -> Report {
+        let check = if self.whole { check_whole_with } else { check_with };
+        check(self.format, &self.bytes(), allow)
+    }
+
+    /// Whether a decision changed what the client got.
+    #[must_use]
+    pub fn is_edited(&self) -> bool {
+        self.decisions.iter().any(|decision| decision.action.is_edit())
+    }
+}
