@@ -9,6 +9,7 @@ use crate::block::{BlockKey, StreamBlock};
 use crate::chunk::Chunk;
 use crate::ledger::Ledgers;
 use crate::policy::{PolicyError, Replacement, Verdict};
+use crate::record::Staged;
 use crate::request::Request;
 use crate::state::StreamState;
 use crate::wire::{Ending, EndingKind, Traits};
@@ -302,6 +303,11 @@ impl Effects {
     pub(crate) fn terminates(&self) -> bool {
         self.list.iter().any(|effect| matches!(effect, Effect::Terminate(_)))
     }
+
+    /// The effects without their content, for an observer.
+    pub(crate) fn staged(&self) -> Vec<Staged> {
+        self.list.iter().map(Effect::staged).collect()
+    }
 }
 
 pub(crate) enum Effect {
@@ -314,6 +320,22 @@ pub(crate) enum Effect {
     Insert(String),
     Terminate(Ending),
     Decide { key: BlockKey, within: Option<Duration>, future: VerdictFuture },
+}
+
+impl Effect {
+    fn staged(&self) -> Staged {
+        match self {
+            Self::Send { edit } => Staged::Send { edited: edit.is_some() },
+            Self::Buffer { edit } => Staged::Buffer { edited: edit.is_some() },
+            Self::FlushAll => Staged::Flush(None),
+            Self::Flush(key) => Staged::Flush(Some(*key)),
+            Self::Discard { key, .. } => Staged::Discard(*key),
+            Self::Replace { key, .. } => Staged::Replace(*key),
+            Self::Insert(_) => Staged::Insert,
+            Self::Terminate(_) => Staged::Terminate,
+            Self::Decide { key, .. } => Staged::Decide(*key),
+        }
+    }
 }
 
 impl fmt::Debug for Effect {

@@ -50,7 +50,7 @@ use crate::intake::Intake;
 use crate::ledger::Ticket;
 use crate::limits::Limits;
 use crate::policy::{End, OnFailure, Policy, PolicyError, Verdict};
-use crate::record::{Action, Decision, Observer, StepView};
+use crate::record::{Action, Decision, Observer, Staged, StagedView, StepView};
 use crate::request::Request;
 use crate::stage::{Advance, Stage};
 use crate::state::StreamState;
@@ -352,6 +352,7 @@ impl Engine {
             self.fail(stage, Failure::Failed(PolicyError::new(misuse)));
             return Vec::new();
         }
+        let staged = self.observer.is_some().then(|| (effects.staged(), self.stages[stage].shown.is_none()));
         let mut out = Vec::new();
         let committed = self.stages[stage].commit(effects, self.now, &mut out);
         let mut judging = Vec::new();
@@ -365,8 +366,11 @@ impl Engine {
         }
         self.forward(stage, out);
         if let Some(ending) = committed.terminate {
+            judging.clear();
             self.terminate(stage, ending);
-            return Vec::new();
+        }
+        if let Some((effects, at_end)) = staged {
+            self.report_staged(stage, at_end, &effects);
         }
         judging
     }
@@ -504,7 +508,8 @@ impl Engine {
             && self.now >= self.last_output.saturating_add(every)
         {
             self.last_output = self.now;
-            self.out.extend(self.keep_alive());
+            self.scratch.extend(self.keep_alive());
+            self.put_out();
         }
     }
 
@@ -655,11 +660,11 @@ impl Engine {
         if self.is_whole {
             let empty = Outgoing { frame: None, parts: Vec::new() };
             let body = self.whole.take().unwrap_or(empty);
-            self.out.push_back(writer.whole(body, ending.as_ref()));
+            self.scratch.push(writer.whole(body, ending.as_ref()));
         } else if let Some(ending) = ending {
             writer.end(&ending, &mut self.scratch);
-            self.out.extend(self.scratch.drain(..));
         }
+        self.put_out();
     }
 
     /// Passes frames on to the next stage, or to the writer.
@@ -672,8 +677,16 @@ impl Engine {
             for frame in frames {
                 writer.frame(frame, &mut self.scratch);
             }
-            self.out.extend(self.scratch.drain(..));
+            self.put_out();
         }
+    }
+
+    /// Puts what was written out for the host to take.
+    fn put_out(&mut self) {
+        if let Some(observer) = &mut self.observer {
+            self.scratch.iter().for_each(|bytes| observer.written(bytes));
+        }
+        self.out.extend(self.scratch.drain(..));
     }
 
     /// Something was wrong with what a stage was given.
@@ -708,6 +721,13 @@ impl Engine {
         let first = self.closing.as_ref().map_or(0, |closing| closing.stage);
         self.closing = Some(Closing::abrupt(first, stage, alive, end, ending));
         self.stages.iter_mut().take(stage + 1).for_each(Stage::cut_input);
+    }
+
+    fn report_staged(&mut self, stage: usize, at_end: bool, effects: &[Staged]) {
+        let held = self.held();
+        if let (Some(observer), Some(of)) = (&mut self.observer, self.stages.get(stage)) {
+            observer.staged(&StagedView { stage, policy: &of.name, at_end, effects, held });
+        }
     }
 
     fn report_error(&mut self) {

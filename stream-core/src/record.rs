@@ -62,9 +62,19 @@ pub trait Observer: Send {
         let _ = step;
     }
 
+    /// A hook returned, and what it staged was carried out.
+    fn staged(&mut self, staged: &StagedView<'_>) {
+        let _ = staged;
+    }
+
     /// A decision was carried out.
     fn decision(&mut self, decision: &Decision) {
         let _ = decision;
+    }
+
+    /// Bytes were written for the client: this is what came of the step before. They leave when the host takes them.
+    fn written(&mut self, bytes: &[u8]) {
+        let _ = bytes;
     }
 
     /// Bytes leave for the client.
@@ -92,4 +102,48 @@ pub struct StepView<'a> {
     pub state: &'a crate::state::StreamState,
     /// How many bytes the stage holds.
     pub held: usize,
+}
+
+/// What a hook staged, for an [`Observer`].
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct StagedView<'a> {
+    /// The stage, counted from 0.
+    pub stage: usize,
+    /// The name of the stage's policy.
+    pub policy: &'a str,
+    /// Whether it was `on_end`.
+    pub at_end: bool,
+    /// What was staged, in order.
+    pub effects: &'a [Staged],
+    /// How many bytes all stages hold now.
+    pub held: usize,
+}
+
+/// One effect that a hook staged. It never holds text of the stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Staged {
+    /// The step's chunk was sent.
+    Send {
+        /// With other text or arguments.
+        edited: bool,
+    },
+    /// The step's chunk was held.
+    Buffer {
+        /// With other text or arguments.
+        edited: bool,
+    },
+    /// What is held of a block was released, or of all blocks.
+    Flush(Option<BlockKey>),
+    /// What is held of a block was dropped.
+    Discard(BlockKey),
+    /// A block was replaced.
+    Replace(BlockKey),
+    /// Text was inserted.
+    Insert,
+    /// The stream was ended.
+    Terminate,
+    /// A block waits for a verdict.
+    Decide(BlockKey),
 }
