@@ -1,7 +1,7 @@
 //! What is held, and what it costs, has a bound.
 
-use stream_core::wire::{self, Decoded};
 use stream_core::Limits;
+use stream_core::wire::{self, Decoded};
 
 use super::case::{Breach, Case};
 use super::story::Story;

@@ -64,7 +64,12 @@ impl fmt::Display for Broken {
         writeln!(f, "the law {law} is broken")?;
         writeln!(f, "  expected: {}", breach.expected)?;
         writeln!(f, "  found:    {}", breach.found)?;
-        writeln!(f, "  log:      {}, {} of its {events} events, cut: {cut}, seed: {seed}", log.name(), kept.len())?;
+        writeln!(
+            f,
+            "  log:      {}, {} of its {events} events, cut: {cut}, seed: {seed}",
+            log.name(),
+            kept.len()
+        )?;
         for event in kept.iter().take(SHOWN) {
             writeln!(f, "    {}", String::from_utf8_lossy(event).trim_end().replace('\n', "⏎"))?;
         }

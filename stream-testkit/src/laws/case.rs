@@ -35,6 +35,16 @@ impl Case<'_> {
         Replay::new(log).config(self.config.clone()).policy(move || factory())
     }
 
+    /// As [`replay`](Self::replay), with texts and arguments in smaller fragments.
+    pub(super) fn split(&self) -> Replay {
+        self.replay()
+    }
+
+    /// As [`replay`](Self::replay), with each text and all arguments in one piece.
+    pub(super) fn merged(&self) -> Replay {
+        self.replay()
+    }
+
     /// What a strict client makes of the input.
     pub(super) fn input(&self, run: &Replayed) -> Report {
         let check = if run.whole { check_whole } else { check };

@@ -45,6 +45,7 @@
 
 mod bound;
 mod broken;
+mod canary;
 mod case;
 mod drop;
 mod ending;

@@ -18,9 +18,11 @@ pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
     if !story.finished {
         return Ok(());
     }
-    if let Some(forgotten) = run.decisions.iter().find(|decision| {
-        decision.action == Action::Dropped && decision.reason.as_deref() == Some(STILL_HELD)
-    }) {
+    if let Some(forgotten) = run
+        .decisions
+        .iter()
+        .find(|decision| decision.action == Action::Dropped && decision.reason.as_deref() == Some(STILL_HELD))
+    {
         let block = forgotten.block.map(|key| key.to_string()).unwrap_or_default();
         return Breach::new(
             "a decision over everything held before a finished stream ends",
@@ -65,8 +67,12 @@ fn calls(run: &Replayed, story: &Story, before: &View, after: &View) -> Result<(
             // A client that knows calls by index alone does not see them as the fold does.
             continue;
         }
-        let untouched =
-            choice.calls.iter().zip(folded).filter(|(_, told)| !is_edited(run, told.key)).map(|(call, _)| call);
+        let untouched = choice
+            .calls
+            .iter()
+            .zip(folded)
+            .filter(|(_, told)| !is_edited(run, told.key))
+            .map(|(call, _)| call);
         let left = after.choices.iter().find(|other| other.index == choice.index);
         let mut left = left.map_or(&[][..], |left| &left.calls).iter();
         for call in untouched {

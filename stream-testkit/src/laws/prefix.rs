@@ -5,12 +5,12 @@ use crate::conformance::{ChoiceView, View, check as read};
 
 /// After each output, the text of every channel is a prefix of what the policy makes of the whole text at once.
 pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
-    let whole = case.replay().merge_deltas().run();
+    let whole = case.merged().run();
     if whole.whole || went_wrong(&whole) {
         return Ok(());
     }
     let result = whole.view();
-    for run in [case.replay().run(), case.replay().split_deltas(case.seed).run()] {
+    for run in [case.replay().run(), case.split().run()] {
         for end in case.points(run.output.len(), POINTS) {
             let so_far: Vec<u8> =
                 run.output[..end].iter().flat_map(|(_, bytes)| bytes.iter().copied()).collect();

@@ -45,10 +45,8 @@ struct Manners {
 }
 
 fn turns() -> impl Strategy<Value = Vec<Turn>> {
-    let calls = prop_oneof![
-        Just(Vec::new()).boxed(),
-        prop::collection::vec((names(), arguments()), 1..=4).boxed(),
-    ];
+    let calls =
+        prop_oneof![Just(Vec::new()).boxed(), prop::collection::vec((names(), arguments()), 1..=4).boxed(),];
     let turn = (prop::option::of(texts()), prop::option::of(texts()), calls, prop::bool::weighted(0.15));
     let turn = turn.prop_map(|(reasoning, text, calls, cut_short)| {
         // A turn that ends plainly says something.

@@ -32,9 +32,20 @@ pub fn arguments() -> impl Strategy<Value = String> {
             prop::collection::btree_map(names(), inner, 0..4).prop_map(Value::from_iter),
         ]
     });
-    prop::collection::btree_map(names(), value, 0..4).prop_map(|members| Value::from_iter(members).to_string())
+    prop::collection::btree_map(names(), value, 0..4)
+        .prop_map(|members| Value::from_iter(members).to_string())
 }
 
 /// What goes wrong where texts are escaped, cut inside of characters, or taken for framing.
-const DIFFICULT: [&str; 10] =
-    ["\n\n", "\r\n", "\"", "\\", "\u{0}", "\u{7f}", "data: [DONE]", "größe", "\u{2028}", "👩\u{200d}👩\u{200d}👧"];
+const DIFFICULT: [&str; 10] = [
+    "\n\n",
+    "\r\n",
+    "\"",
+    "\\",
+    "\u{0}",
+    "\u{7f}",
+    "data: [DONE]",
+    "größe",
+    "\u{2028}",
+    "👩\u{200d}👩\u{200d}👧",
+];
