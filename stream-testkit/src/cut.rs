@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::log::{ChunkLog, frames};
+use crate::random::Draws;
 
 /// Where a body is cut into network chunks. Apart from [`Event`](Self::Event) a cut cares for nothing: it falls
 /// inside of events, lines and UTF-8 characters.
@@ -52,7 +53,7 @@ impl Cut {
             Self::Event => pieces(log, frames(log.bytes()).map(|frame| frame.raw().len())),
             Self::Byte => pieces(log, std::iter::repeat(1)),
             Self::Size(size) => pieces(log, std::iter::repeat(size.get())),
-            Self::Random { seed } => pieces(log, Sizes(seed)),
+            Self::Random { seed } => pieces(log, Draws::new(seed).map(|draw| draw.below(64) + 1)),
         }
     }
 }
@@ -117,23 +118,6 @@ fn pieces(log: &ChunkLog, sizes: impl IntoIterator<Item = usize>) -> Vec<(Durati
         start = end;
     }
     pieces
-}
-
-/// Sizes of 1 to 64 from a seed (SplitMix64).
-#[derive(Debug)]
-struct Sizes(u64);
-
-impl Iterator for Sizes {
-    type Item = usize;
-
-    fn next(&mut self) -> Option<usize> {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-        usize::try_from(mixed % 64 + 1).ok()
-    }
 }
 
 #[cfg(test)]

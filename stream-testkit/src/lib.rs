@@ -5,6 +5,7 @@ pub mod cut;
 mod kind;
 pub mod laws;
 pub mod log;
+mod random;
 pub mod replay;
 pub mod script;
 #[cfg(feature = "proptest")]

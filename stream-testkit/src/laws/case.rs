@@ -37,12 +37,12 @@ impl Case<'_> {
 
     /// As [`replay`](Self::replay), with texts and arguments in smaller fragments.
     pub(super) fn split(&self) -> Replay {
-        self.replay()
+        self.replay().split_deltas(self.seed)
     }
 
     /// As [`replay`](Self::replay), with each text and all arguments in one piece.
     pub(super) fn merged(&self) -> Replay {
-        self.replay()
+        self.replay().merge_deltas()
     }
 
     /// What a strict client makes of the input.

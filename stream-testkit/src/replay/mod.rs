@@ -3,6 +3,7 @@
 //! A replay waits for nothing: the gaps of the recording, slow judges, timeouts and keep-alives pass on a clock that
 //! jumps. The same log, settings and policies give the same bytes at the same times, on every machine.
 
+mod deltas;
 mod run;
 mod steps;
 mod upstream;
@@ -68,6 +69,24 @@ impl Replay {
         self
     }
 
+    /// Splits deltas of text and arguments into smaller ones, the same ones for the same seed. The client must not
+    /// see a difference.
+    ///
+    /// A delta is split only where the result is sure to say the same: one that shares its event with something else,
+    /// and one with fields that are not known, stays as it is. Each event then is a network chunk of its own, unless
+    /// it is [cut](Self::cut) anew.
+    pub fn split_deltas(mut self, seed: u64) -> Self {
+        self.log = deltas::split(&self.log, seed);
+        self
+    }
+
+    /// Merges neighbouring deltas of one text, or of one call's arguments. Else as
+    /// [`split_deltas`](Self::split_deltas).
+    pub fn merge_deltas(mut self) -> Self {
+        self.log = deltas::merge(&self.log);
+        self
+    }
+
     /// Sets the stream's settings.
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
@@ -92,7 +111,7 @@ impl Replay {
         self
     }
 
-    /// The log that is replayed.
+    /// The log that is replayed, with its deltas as they were split or merged.
     #[must_use]
     pub fn log(&self) -> &ChunkLog {
         &self.log

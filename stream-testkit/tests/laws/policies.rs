@@ -6,86 +6,105 @@ use stream_core::{
     BlockKey, Channel, Chunk, ChunkKind, Context, End, Ending, Policy, PolicyError, StreamState, async_trait,
 };
 
-/// Implements `on_chunk`, and `on_end` if there is one.
-macro_rules! policy {
-    ($name:ty, |$this:ident, $chunk:ident, $state:ident, $ctx:ident| $body:block $(, end |$end_ctx:ident| $end:block)?) => {
-        #[async_trait]
-        impl Policy for $name {
-            async fn on_chunk(
-                &mut self,
-                $chunk: Chunk,
-                $state: &StreamState,
-                $ctx: &mut Context<'_>,
-            ) -> Result<(), PolicyError> {
-                let $this = self;
-                let _ = (&$this, $state);
-                $body
-                Ok(())
-            }
-            $(
-                async fn on_end(&mut self, _: End, _: &StreamState, $end_ctx: &mut Context<'_>) -> Result<(), PolicyError> {
-                    $end
-                    Ok(())
-                }
-            )?
-        }
-    };
+/// A policy that never waits.
+pub(crate) trait Steps: Send {
+    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>);
+
+    fn end(&mut self, _ctx: &mut Context<'_>) {}
+
+    fn abort(&mut self) {}
 }
-pub(crate) use policy;
+
+/// Such a policy as one of the core's.
+pub(crate) struct Plain<T>(pub(crate) T);
+
+#[async_trait]
+impl<T: Steps> Policy for Plain<T> {
+    fn name(&self) -> &str {
+        std::any::type_name::<T>().rsplit("::").next().unwrap()
+    }
+
+    async fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        self.0.step(chunk, state, ctx);
+        Ok(())
+    }
+
+    async fn on_end(&mut self, _: End, _: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+        self.0.end(ctx);
+        Ok(())
+    }
+
+    fn on_abort(&mut self) {
+        self.0.abort();
+    }
+}
 
 /// Looks at everything, and sends it.
 pub(crate) struct AllowAll;
 
-policy!(AllowAll, |this, chunk, state, ctx| {
-    ctx.send(chunk);
-});
+impl Steps for AllowAll {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+        ctx.send(chunk);
+    }
+}
 
 /// Holds everything, and lets it go at the end.
 pub(crate) struct HoldAll;
 
-policy!(
-    HoldAll,
-    |this, chunk, state, ctx| {
+impl Steps for HoldAll {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
         ctx.buffer(chunk);
-    },
-    end | ctx | {
+    }
+
+    fn end(&mut self, ctx: &mut Context<'_>) {
         ctx.flush();
     }
-);
+}
 
 /// Holds every call until it is complete.
 pub(crate) struct HoldCalls;
 
-policy!(HoldCalls, |this, chunk, state, ctx| {
-    if chunk.is_tool_call() {
-        ctx.buffer(chunk);
-    } else {
-        ctx.send(chunk);
+impl Steps for HoldCalls {
+    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
+        if chunk.is_tool_call() {
+            ctx.buffer(chunk);
+        } else {
+            ctx.send(chunk);
+        }
+        if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) {
+            ctx.flush_block(call.key());
+        }
     }
-    if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) {
-        ctx.flush_block(call.key());
-    }
-});
+}
 
 /// Lets no call through.
 pub(crate) struct DropCalls;
 
-policy!(DropCalls, |this, chunk, state, ctx| {
-    if !chunk.is_tool_call() {
-        ctx.send(chunk);
+impl Steps for DropCalls {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+        if !chunk.is_tool_call() {
+            ctx.send(chunk);
+        }
     }
-});
+}
 
 /// Writes all text in capitals.
 pub(crate) struct Shout;
 
-policy!(Shout, |this, chunk, state, ctx| {
-    let loud = chunk.text().map(str::to_uppercase);
-    ctx.send(match loud {
-        Some(text) => chunk.with_text(text),
-        None => chunk,
-    });
-});
+impl Steps for Shout {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+        let loud = chunk.text().map(str::to_uppercase);
+        ctx.send(match loud {
+            Some(text) => chunk.with_text(text),
+            None => chunk,
+        });
+    }
+}
 
 /// What is looked for.
 pub(crate) const SECRET: &str = "secret";
@@ -94,11 +113,10 @@ pub(crate) const SECRET: &str = "secret";
 #[derive(Default)]
 pub(crate) struct Redact(HashMap<BlockKey, Held>);
 
-policy!(
-    Redact,
-    |this, chunk, state, ctx| {
+impl Steps for Redact {
+    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
         if let Some((key, text)) = content(&chunk) {
-            let held = this.0.entry(key).or_default();
+            let held = self.0.entry(key).or_default();
             let scanned = Scanned::of(&held.tail, &text, "[…]");
             if scanned.found {
                 ctx.discard(key);
@@ -115,21 +133,21 @@ policy!(
         if let Some(block) = state.just_completed() {
             ctx.flush_block(block.key());
         }
-    },
-    end | ctx | {
+    }
+
+    fn end(&mut self, ctx: &mut Context<'_>) {
         ctx.flush();
     }
-);
+}
 
 /// Ends the stream where the secret begins.
 #[derive(Default)]
 pub(crate) struct StopAtSecret(HashMap<BlockKey, Held>);
 
-policy!(
-    StopAtSecret,
-    |this, chunk, state, ctx| {
+impl Steps for StopAtSecret {
+    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
         if let Some((key, text)) = content(&chunk) {
-            let held = this.0.entry(key).or_default();
+            let held = self.0.entry(key).or_default();
             let scanned = Scanned::of(&held.tail, &text, "\u{0}");
             if scanned.found {
                 let (before, _) = scanned.text.split_once('\u{0}').unwrap();
@@ -146,11 +164,12 @@ policy!(
         if let Some(block) = state.just_completed() {
             ctx.flush_block(block.key());
         }
-    },
-    end | ctx | {
+    }
+
+    fn end(&mut self, ctx: &mut Context<'_>) {
         ctx.flush();
     }
-);
+}
 
 fn content(chunk: &Chunk) -> Option<(BlockKey, String)> {
     if chunk.kind() != ChunkKind::Text(Channel::Content) {
