@@ -67,7 +67,8 @@ impl Chunk {
         self.kind == ChunkKind::ToolCall
     }
 
-    /// The same chunk with other text. Only text chunks have one: on any other it has no effect.
+    /// The same chunk with other text. Only text chunks have one: on any other it has no effect. Signed reasoning
+    /// cannot say anything else: there the chunk leaves without its text (rule 22).
     pub fn with_text(mut self, text: impl Into<String>) -> Self {
         if matches!(self.kind, ChunkKind::Text(_)) {
             self.edit(text.into());

@@ -62,24 +62,24 @@ use crate::wire::{Ending, EndingKind, Traits};
 #[derive(Debug)]
 pub struct Context<'a> {
     step: u64,
+    choice: Option<u32>,
     state: &'a StreamState,
     ledgers: &'a Ledgers,
     request: &'a Request,
     traits: Traits,
-    at_end: bool,
     effects: Effects,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(
         step: u64,
+        choice: Option<u32>,
         state: &'a StreamState,
         ledgers: &'a Ledgers,
         request: &'a Request,
         traits: Traits,
-        at_end: bool,
     ) -> Self {
-        Self { step, state, ledgers, request, traits, at_end, effects: Effects::default() }
+        Self { step, choice, state, ledgers, request, traits, effects: Effects::default() }
     }
 
     /// What the host knows of the request.
@@ -88,16 +88,17 @@ impl<'a> Context<'a> {
         self.request
     }
 
-    /// Sends this step's chunk, as it is or edited. It leaves when everything before it has (rule 11).
+    /// Sends this step's chunk, as it is or edited. It leaves when everything before it has (rule 11). Structure and
+    /// completions leave by themselves: sending them changes nothing.
     pub fn send(&mut self, chunk: Chunk) {
-        if self.owns(&chunk) {
+        if self.owns(&chunk) && chunk.is_payload() {
             self.push(Effect::Send { edit: chunk.edit });
         }
     }
 
     /// Holds this step's chunk, in its place. An edited chunk is held edited.
     pub fn buffer(&mut self, chunk: Chunk) {
-        if self.owns(&chunk) {
+        if self.owns(&chunk) && chunk.is_payload() {
             self.push(Effect::Buffer { edit: chunk.edit });
         }
     }
@@ -123,7 +124,8 @@ impl<'a> Context<'a> {
         self.push(Effect::Discard { key, reason: Some(reason.into()) });
     }
 
-    /// Puts other content in place of a block, in one piece. What comes of it later is dropped.
+    /// Puts other content in place of a block, in one piece. What comes of it later is dropped. Signed reasoning is
+    /// emptied (rule 22).
     ///
     /// # Errors
     ///
@@ -149,8 +151,11 @@ impl<'a> Context<'a> {
     /// [`EffectError::NoPlace`] after the choice has finished, and behind a tool call where the format allows no text
     /// there (rule 21).
     pub fn send_text(&mut self, text: impl Into<String>) -> Result<(), EffectError> {
-        let over = self.at_end && (self.state.is_terminal() || self.state.finish_reason().is_some());
-        if over || (!self.traits.text_after_call && self.ledgers.has_call_ahead()) {
+        let over = self.ledgers.is_over(self.choice.unwrap_or(0));
+        // A call that opens in this step and is not sent yet stands behind the text.
+        let opening = self.state.current.filter(|_| !self.is_staged()).and_then(|key| self.ledgers.get(key));
+        let behind = usize::from(opening.is_some_and(|ledger| ledger.is_call && ledger.is_opening()));
+        if over || (!self.traits.text_after_call && self.ledgers.calls_ahead() > behind) {
             return Err(EffectError::NoPlace);
         }
         self.push(Effect::Insert(text.into()));
@@ -227,6 +232,12 @@ impl<'a> Context<'a> {
             _ => false,
         });
         if left || staged { Err(EffectError::AlreadyLeft) } else { Ok(()) }
+    }
+
+    /// Whether the hook has said what becomes of its chunk.
+    fn is_staged(&self) -> bool {
+        let decides = |effect: &Effect| matches!(effect, Effect::Send { .. } | Effect::Buffer { .. });
+        self.effects.list.iter().any(decides)
     }
 
     fn owns(&mut self, chunk: &Chunk) -> bool {

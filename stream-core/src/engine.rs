@@ -306,7 +306,11 @@ impl Engine {
                 self.close_for(0, Error::new(ErrorKind::HeldLimit, message));
                 continue;
             }
-            match self.intake.next() {
+            let next = self.intake.next();
+            while let Some(comment) = self.intake.take_early() {
+                self.out.push_back(comment);
+            }
+            match next {
                 Ok(Some(frame)) => self.take(frame),
                 Ok(None) => {
                     let Some(end) = self.intake.take_end() else { return Work::Wait };
@@ -343,7 +347,7 @@ impl Engine {
     pub fn ending(&self, stage: usize) -> Option<(End, &StreamState, Context<'_>)> {
         let end = self.closing.as_ref()?.end().clone();
         let stage = self.stages.get(stage)?;
-        Some((end, &stage.fold.state, stage.context(&self.config.request, true)))
+        Some((end, &stage.fold.state, stage.context(&self.config.request)))
     }
 
     /// Carries out what a hook staged. The decisions it asked for are the host's to poll.

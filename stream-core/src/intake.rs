@@ -15,9 +15,16 @@ use crate::wire::{self, Decoded, Fate, Outgoing, Part, SharedFormat};
 pub(crate) struct Intake {
     framer: Framer,
     format: Option<SharedFormat>,
+    /// The host named the format, and no frame has told yet whether that is right.
+    named: bool,
     candidates: Vec<SharedFormat>,
     /// Frames that do not tell the format yet; later all that wait to be read.
     waiting: VecDeque<Frame>,
+    waiting_bytes: usize,
+    /// Comments before the first event. They are the same in every format and keep the client waiting: they leave at
+    /// once.
+    early: VecDeque<Bytes>,
+    held_limit: usize,
     whole: Option<Bytes>,
     decoded: Decoded,
     ended: bool,
@@ -41,8 +48,12 @@ impl Intake {
         Self {
             framer: Framer::new(config.limits.frame),
             format: config.format.clone(),
+            named: config.format.is_some(),
             candidates,
             waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            early: VecDeque::new(),
+            held_limit: config.limits.held,
             whole: None,
             decoded: Decoded::new(),
             ended: false,
@@ -93,6 +104,11 @@ impl Intake {
         self.end.take()
     }
 
+    /// A comment that came before the format was known.
+    pub(crate) fn take_early(&mut self) -> Option<Bytes> {
+        self.early.pop_front()
+    }
+
     /// Id and model, as far as they became known.
     pub(crate) fn take_meta(&mut self) -> (Option<Text>, Option<Text>) {
         (self.decoded.id.take(), self.decoded.model.take())
@@ -125,16 +141,46 @@ impl Intake {
                 },
                 None => return Ok(None),
             };
-            if self.format.is_none() {
-                let view = lenient(&frame);
-                let view = view.as_ref().unwrap_or(&frame);
-                self.format = self.candidates.iter().find(|format| format.sniff(view)).cloned();
+            self.recognise(&frame)?;
+            match &self.format {
+                Some(_) if self.waiting.is_empty() => return self.read(frame),
+                None if self.waiting.is_empty() && is_filler(&frame) => {
+                    self.early.push_back(frame.raw().clone())
+                }
+                _ => {
+                    self.waiting_bytes += frame.raw().len();
+                    self.waiting.push_back(frame);
+                }
             }
-            if self.format.is_some() && self.waiting.is_empty() {
-                return self.read(frame);
+            if self.format.is_none() && self.waiting_bytes > self.held_limit {
+                let message = format!(
+                    "expected a frame that tells the format in {} bytes, found none",
+                    self.held_limit
+                );
+                return Err(Error::new(ErrorKind::HeldLimit, message));
             }
-            self.waiting.push_back(frame);
         }
+    }
+
+    /// Learns the format from the first frame that tells it, or holds the frame against the one that was named.
+    fn recognise(&mut self, frame: &Frame) -> Result<(), Error> {
+        if self.format.is_some() && !self.named {
+            return Ok(());
+        }
+        let view = lenient(frame);
+        let view = view.as_ref().unwrap_or(frame);
+        match &self.format {
+            Some(named) if named.sniff(view) => self.named = false,
+            Some(named) => {
+                if let Some(other) = self.candidates.iter().find(|format| format.sniff(view)) {
+                    let message =
+                        format!("expected frames of {}, found one of {}", named.name(), other.name());
+                    return Err(Error::new(ErrorKind::WrongFormat, message));
+                }
+            }
+            None => self.format = self.candidates.iter().find(|format| format.sniff(view)).cloned(),
+        }
+        Ok(())
     }
 
     fn read(&mut self, frame: Frame) -> Result<Option<Outgoing>, Error> {
@@ -187,6 +233,11 @@ impl Intake {
         let parts = parts.map(|delta| Part { delta, key: None, fate: Fate::Kept }).collect();
         Outgoing { frame: Some(frame), parts }
     }
+}
+
+/// Whether a frame is only comments and blank lines.
+fn is_filler(frame: &Frame) -> bool {
+    frame.data_bytes().is_none() && !frame.is_stray() && frame.is_terminated()
 }
 
 /// The frame as a lenient client would read it, if it is no event.

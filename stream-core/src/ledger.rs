@@ -41,6 +41,16 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
+    /// Whether its first part is being decided over.
+    pub(crate) fn is_opening(&self) -> bool {
+        self.payload == 1 && !self.stands() && self.dropped == 0
+    }
+
+    /// Whether something of it has left or may leave.
+    pub(crate) fn stands(&self) -> bool {
+        self.kept > 0 || self.undecided > 0
+    }
+
     /// Whether anything of it was dropped or edited.
     pub(crate) fn is_touched(&self) -> bool {
         self.dropped > 0 || self.edited > 0
@@ -69,6 +79,8 @@ pub(crate) struct Ledgers {
     choices: HashMap<u32, ChoiceLedger>,
     /// Blocks with undecided parts.
     waiting: BTreeSet<BlockKey>,
+    /// A terminal marker or an error is on its way.
+    over: bool,
 }
 
 /// The blocks of an item, taken together.
@@ -86,6 +98,8 @@ pub(crate) struct ChoiceLedger {
     pub(crate) calls: usize,
     pub(crate) calls_gone: usize,
     pub(crate) calls_added: usize,
+    /// Its finish is on its way.
+    finished: bool,
 }
 
 impl Ledgers {
@@ -120,9 +134,23 @@ impl Ledgers {
         self.choices.entry(choice).or_default()
     }
 
-    /// Whether a call is ahead of whatever is inserted now, held or on its way.
-    pub(crate) fn has_call_ahead(&self) -> bool {
-        self.choices.values().any(|choice| choice.calls + choice.calls_added > choice.calls_gone)
+    /// The finish of a choice, or the end of all, is on its way.
+    pub(crate) fn finish(&mut self, choice: Option<u32>) {
+        match choice {
+            Some(choice) => self.choice_mut(choice).finished = true,
+            None => self.over = true,
+        }
+    }
+
+    /// Whether a choice takes nothing more.
+    pub(crate) fn is_over(&self, choice: u32) -> bool {
+        self.over || self.choices.get(&choice).is_some_and(|choice| choice.finished)
+    }
+
+    /// How many calls are ahead of whatever is inserted now, held or on their way.
+    pub(crate) fn calls_ahead(&self) -> usize {
+        let left = |choice: &ChoiceLedger| choice.calls + choice.calls_added - choice.calls_gone;
+        self.choices.values().map(left).sum()
     }
 
     /// The blocks of which something is held.

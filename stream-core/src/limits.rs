@@ -3,6 +3,14 @@
 use std::time::Duration;
 
 /// What one stream may use. The defaults are far above any recorded stream.
+///
+/// ```
+/// use std::time::Duration;
+/// use stream_core::Limits;
+///
+/// let limits = Limits::default().held(1 << 20).policy(Duration::from_secs(5));
+/// assert_eq!(limits.frame, 16 << 20);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -22,6 +30,64 @@ pub struct Limits {
     pub policy: Duration,
     /// After how long a silence towards the client a keep-alive is sent; `None`: never.
     pub keep_alive: Option<Duration>,
+}
+
+impl Limits {
+    /// Sets the longest frame, in bytes.
+    #[must_use]
+    pub const fn frame(mut self, bytes: usize) -> Self {
+        self.frame = bytes;
+        self
+    }
+
+    /// Sets the most text or arguments kept of one block, in bytes.
+    #[must_use]
+    pub const fn block(mut self, bytes: usize) -> Self {
+        self.block = bytes;
+        self
+    }
+
+    /// Sets the most bytes held back at once.
+    #[must_use]
+    pub const fn held(mut self, bytes: usize) -> Self {
+        self.held = bytes;
+        self
+    }
+
+    /// Sets the most blocks in one stream.
+    #[must_use]
+    pub const fn blocks(mut self, blocks: usize) -> Self {
+        self.blocks = blocks;
+        self
+    }
+
+    /// Sets the most choices in one stream.
+    #[must_use]
+    pub const fn choices(mut self, choices: usize) -> Self {
+        self.choices = choices;
+        self
+    }
+
+    /// Sets the longest silence of the upstream.
+    #[must_use]
+    pub const fn idle(mut self, time: Duration) -> Self {
+        self.idle = time;
+        self
+    }
+
+    /// Sets the longest time a policy's hook or decision may take.
+    #[must_use]
+    pub const fn policy(mut self, time: Duration) -> Self {
+        self.policy = time;
+        self
+    }
+
+    /// Sets after how long a silence towards the client a keep-alive is sent while something is held; `None`: never.
+    #[must_use]
+    pub const fn keep_alive(mut self, every: Option<Duration>) -> Self {
+        self.keep_alive = every;
+        self
+    }
 }
 
 impl Default for Limits {

@@ -44,10 +44,15 @@ pub(crate) struct Queued {
     pub(crate) frame: Option<Frame>,
     pub(crate) parts: Vec<Waiting>,
     /// How many parts are decided for good.
-    pub(crate) decided: usize,
+    decided: usize,
+    arrival: u64,
 }
 
 impl Queued {
+    pub(crate) fn new(frame: Option<Frame>, parts: Vec<Waiting>) -> Self {
+        Self { frame, parts, decided: 0, arrival: 0 }
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.frame.as_ref().map_or(0, |frame| frame.raw().len())
     }
@@ -69,13 +74,21 @@ pub(crate) struct Outbox {
     /// From the first frame that is not of one choice on.
     behind: VecDeque<Queued>,
     bytes: usize,
+    arrivals: u64,
     /// The first payload of a choice after each annotation that waits for one.
     ahead: HashMap<u32, Vec<(u64, Option<BlockKey>)>>,
 }
 
 impl Outbox {
     pub(crate) fn new(format: SharedFormat) -> Self {
-        Self { format, lanes: BTreeMap::new(), behind: VecDeque::new(), bytes: 0, ahead: HashMap::new() }
+        Self {
+            format,
+            lanes: BTreeMap::new(),
+            behind: VecDeque::new(),
+            bytes: 0,
+            arrivals: 0,
+            ahead: HashMap::new(),
+        }
     }
 
     /// How many bytes of frames wait.
@@ -83,7 +96,9 @@ impl Outbox {
         self.bytes
     }
 
-    pub(crate) fn push(&mut self, frame: Queued) {
+    pub(crate) fn push(&mut self, mut frame: Queued) {
+        frame.arrival = self.arrivals;
+        self.arrivals += 1;
         self.bytes += frame.bytes();
         match frame.choice() {
             Some(choice) if self.behind.is_empty() => self.lanes.entry(choice).or_default().push_back(frame),
@@ -114,15 +129,22 @@ impl Outbox {
     pub(crate) fn release(&mut self, ledgers: &mut Ledgers, out: &mut Vec<Outgoing>) {
         let released = out.len();
         loop {
-            let mut waits = false;
-            for lane in self.lanes.values_mut() {
-                while let Some(frame) = lane.front_mut() {
+            let mut waits;
+            loop {
+                // Of the lanes that may move, the frame that came first goes first: what was held together and is
+                // released together keeps its order over the choices too.
+                let mut next: Option<(u64, u32)> = None;
+                waits = false;
+                for (choice, lane) in &mut self.lanes {
+                    let Some(frame) = lane.front_mut() else { continue };
                     if !settle(frame, ledgers, &self.format, &self.ahead) {
                         waits = true;
-                        break;
+                    } else if next.is_none_or(|(first, _)| frame.arrival < first) {
+                        next = Some((frame.arrival, *choice));
                     }
-                    out.extend(lane.pop_front().map(leave));
                 }
+                let Some((_, choice)) = next else { break };
+                out.extend(self.lanes.get_mut(&choice).and_then(VecDeque::pop_front).map(leave));
             }
             if waits {
                 break;

@@ -38,6 +38,8 @@ pub(crate) struct Stage {
     bypassed: bool,
     /// Keys of the stage before, and the keys of the same blocks here.
     renamed: HashMap<BlockKey, BlockKey>,
+    /// Inserted texts that wait for the end of a call, with their choices.
+    deferred: Vec<(u32, Text)>,
     pub(crate) decisions: Vec<Decision>,
 }
 
@@ -108,6 +110,7 @@ impl Stage {
             step: 0,
             bypassed: false,
             renamed: HashMap::new(),
+            deferred: Vec::new(),
             decisions: Vec::new(),
         }
     }
@@ -128,8 +131,7 @@ impl Stage {
         let Some(under_way) = &mut self.under_way else {
             let Some(frame) = self.input.pop_front() else { return Ok(Advance::Idle) };
             self.input_bytes -= size(&frame);
-            let queued =
-                Queued { frame: frame.frame, parts: Vec::with_capacity(frame.parts.len()), decided: 0 };
+            let queued = Queued::new(frame.frame, Vec::with_capacity(frame.parts.len()));
             self.under_way = Some(UnderWay { queued, rest: frame.parts.into() });
             return self.advance(now, out);
         };
@@ -171,11 +173,12 @@ impl Stage {
                 edit: None,
             },
         };
-        Some((chunk, self.context(request, false)))
+        Some((chunk, self.context(request)))
     }
 
-    pub(crate) fn context<'a>(&'a self, request: &'a Request, at_end: bool) -> Context<'a> {
-        Context::new(self.step, &self.fold.state, &self.ledgers, request, self.format.traits(), at_end)
+    pub(crate) fn context<'a>(&'a self, request: &'a Request) -> Context<'a> {
+        let choice = self.shown.as_ref().and_then(|shown| shown.choice);
+        Context::new(self.step, choice, &self.fold.state, &self.ledgers, request, self.format.traits())
     }
 
     /// Carries out what a hook staged.
@@ -185,12 +188,19 @@ impl Stage {
         let choice = shown.as_ref().and_then(|shown| shown.choice);
         let payload = part.as_ref().is_some_and(|waiting| waiting.part.delta.kind.is_payload());
         let mut undecided = payload;
+        // Inserted before the chunk, should it leave.
+        let mut lead: Option<Text> = None;
         let mut committed = Committed::default();
         for effect in effects.list {
             match effect {
                 Effect::Send { edit } => {
                     if let (Some(waiting), true) = (&mut part, std::mem::take(&mut undecided)) {
                         self.send(waiting, edit, now);
+                        if let Some(text) = lead.take()
+                            && !self.join(waiting, &text, true)
+                        {
+                            self.insert(choice.unwrap_or(0), text);
+                        }
                     }
                 }
                 Effect::Buffer { edit } => {
@@ -218,13 +228,26 @@ impl Stage {
                     self.settle(key, Outcome::Replace(with), None, now);
                 }
                 Effect::Insert(text) => {
+                    let text = Text::from(text);
+                    if let Some(waiting) = &mut part {
+                        if undecided && self.joins(waiting) {
+                            lead = Some(lead.map_or(text.clone(), |lead| format!("{lead}{text}").into()));
+                            continue;
+                        }
+                        if payload && !undecided && self.join(waiting, &text, false) {
+                            continue;
+                        }
+                    }
                     // What was sent before the text stands before it.
                     if payload && !undecided {
+                        if let Some(lead) = lead.take() {
+                            self.insert(choice.unwrap_or(0), lead);
+                        }
                         if let Some(waiting) = part.take() {
                             self.queue(waiting);
                         }
                     }
-                    self.insert(choice.unwrap_or(0), text.into());
+                    self.insert(choice.unwrap_or(0), text);
                 }
                 Effect::Terminate(ending) => {
                     committed.terminate = Some(ending);
@@ -236,6 +259,9 @@ impl Stage {
                     committed.decide.push((key, within, future));
                 }
             }
+        }
+        if let Some(text) = lead {
+            self.insert(choice.unwrap_or(0), text);
         }
         if let Some(mut waiting) = part {
             if undecided {
@@ -306,6 +332,8 @@ impl Stage {
         self.outbox.no_more(u64::MAX);
         if abrupt {
             self.outbox.drop_endings();
+        } else {
+            self.insert_deferred();
         }
         self.outbox.release(&mut self.ledgers, out);
         dropped
@@ -373,6 +401,7 @@ impl Stage {
         if let (Some(old), Some(new)) = (part.key, key) {
             self.renamed.insert(old, new);
         }
+        self.insert_deferred();
         part.key = key;
         let completed = self.fold.state.completed;
         if let Some(done) = completed {
@@ -560,7 +589,8 @@ impl Stage {
 
     fn edit(&self, waiting: &mut Waiting, edit: Option<Text>) -> Decided {
         let Some(body) = edit else { return Decided::Kept };
-        if body.is_empty() && matches!(waiting.part.delta.kind, DeltaKind::Text { .. }) {
+        let emptied = body.is_empty() && matches!(waiting.part.delta.kind, DeltaKind::Text { .. });
+        if emptied || waiting.part.key.is_some_and(|key| self.is_signed(key)) {
             // Nothing is left of it: no empty block is to be opened for it.
             waiting.part.fate = Fate::Dropped;
             return Decided::Dropped;
@@ -570,12 +600,23 @@ impl Stage {
         Decided::Edited
     }
 
+    /// Whether a signature stands for the block's text, so that it can be emptied and not edited (rule 22).
+    fn is_signed(&self, key: BlockKey) -> bool {
+        let reasoning =
+            self.fold.state.block(key).is_some_and(|block| block.channel() == Some(Channel::Reasoning));
+        reasoning && self.format.traits().reasoning_is_signed
+    }
+
     /// Decides over what is held of a block.
     fn settle(&mut self, key: BlockKey, outcome: Outcome, reason: Option<String>, now: Duration) {
         if self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_some()) {
             // The verdict decides, not a flush beside it.
             return;
         }
+        let outcome = match outcome {
+            Outcome::Replace(_) if self.is_signed(key) => Outcome::Drop { notice: None },
+            outcome => outcome,
+        };
         let action = match &outcome {
             Outcome::Release => Action::Released,
             Outcome::Drop { .. } => Action::Dropped,
@@ -589,16 +630,73 @@ impl Stage {
         }
     }
 
+    /// Whether inserted text becomes part of this one: where a text is said again later, only what the text's own block
+    /// says can stand inside of it.
+    fn joins(&self, waiting: &Waiting) -> bool {
+        let content = matches!(waiting.part.delta.kind, DeltaKind::Text { channel: Channel::Content, .. });
+        content && self.format.traits().restates
+    }
+
+    /// Makes inserted text part of one that leaves; false if there is no such.
+    fn join(&mut self, waiting: &mut Waiting, text: &str, before: bool) -> bool {
+        let leaves = waiting.part.fate != Fate::Dropped && waiting.mark == Mark::Decided;
+        let (true, Some(key)) = (leaves && self.joins(waiting), waiting.part.key) else { return false };
+        let DeltaKind::Text { text: said, .. } = &mut waiting.part.delta.kind else { return false };
+        *said = if before { format!("{text}{said}") } else { format!("{said}{text}") }.into();
+        waiting.part.fate = edited(waiting.part.fate);
+        self.ledgers.get_mut(key).edited += 1;
+        self.note(Some(key), Action::Inserted, None, text.len(), Duration::ZERO);
+        true
+    }
+
+    /// Inserts text. Inside of a call there is no place: it waits for the call's end (rule 21). Numbered blocks may
+    /// overlap, and their writers know where there is a place.
     fn insert(&mut self, choice: u32, text: Text) {
         self.note(None, Action::Inserted, None, text.len(), Duration::ZERO);
+        if self.has_open_call(choice) {
+            self.deferred.push((choice, text));
+        } else {
+            self.queue_text(choice, text);
+        }
+    }
+
+    /// Inserts the texts that waited for the end of a call, as far as it has come.
+    fn insert_deferred(&mut self) {
+        if self.deferred.is_empty() {
+            return;
+        }
+        for (choice, text) in std::mem::take(&mut self.deferred) {
+            if self.has_open_call(choice) {
+                self.deferred.push((choice, text));
+            } else {
+                self.queue_text(choice, text);
+            }
+        }
+    }
+
+    /// Whether a call of the choice is open, and something of it has left or may leave.
+    fn has_open_call(&self, choice: u32) -> bool {
+        self.fold
+            .open_calls(choice)
+            .any(|key| self.ledgers.get(key).is_some_and(crate::ledger::Ledger::stands))
+    }
+
+    fn queue_text(&mut self, choice: u32, text: Text) {
         let waiting = inserted_text(choice, text);
         match &mut self.under_way {
             Some(under_way) => under_way.queued.parts.push(waiting),
-            None => self.outbox.push(Queued { frame: None, parts: vec![waiting], decided: 0 }),
+            None => self.outbox.push(Queued::new(None, vec![waiting])),
         }
     }
 
     fn queue(&mut self, waiting: Waiting) {
+        if waiting.part.fate != Fate::Dropped {
+            match waiting.part.delta.kind {
+                DeltaKind::Finish(_) => self.ledgers.finish(waiting.part.delta.choice),
+                DeltaKind::Terminal | DeltaKind::Error(_) => self.ledgers.finish(None),
+                _ => {}
+            }
+        }
         if let Some(under_way) = &mut self.under_way {
             under_way.queued.parts.push(waiting);
         }

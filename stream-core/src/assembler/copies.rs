@@ -4,7 +4,6 @@ use crate::assembler::fold::block_too_long;
 use crate::block::{BlockStatus, StreamBlock};
 use crate::delta::{CallFlavor, Restated};
 use crate::error::{Error, ErrorKind};
-use crate::state::StreamState;
 
 /// Holds a copy against its block. Where the block is open and nothing of it has come, the copy is its payload and is
 /// marked so.
@@ -46,28 +45,9 @@ pub(crate) fn check(
     if agrees { Ok(()) } else { Err(disagrees(key, "text or arguments")) }
 }
 
-/// Whether a copy beside the deltas of a choice repeats the choice's content so far, or its last piece.
-pub(crate) fn restates_choice(state: &StreamState, choice: u32, copy: &Restated, keep: bool) -> bool {
-    let Some(mut rest) = copy.body.as_deref() else { return true };
-    let content =
-        state.blocks().iter().filter(|block| block.choice() == choice).filter_map(|block| match block {
-            StreamBlock::Content(text) => Some(text),
-            _ => None,
-        });
-    if !keep {
-        // Nobody looks at the text, so there is nothing to protect.
-        return true;
-    }
-    let mut whole = true;
-    let mut last = "";
-    for block in content {
-        last = block.text();
-        match rest.strip_prefix(last) {
-            Some(after) => rest = after,
-            None => whole = false,
-        }
-    }
-    (whole && rest.is_empty()) || copy.body.as_deref().is_some_and(|body| last.ends_with(body))
+/// Whether `whole` is exactly these pieces, one after the other.
+pub(crate) fn is_concatenation<'a>(whole: &str, mut pieces: impl Iterator<Item = &'a str>) -> bool {
+    pieces.try_fold(whole, |rest, piece| rest.strip_prefix(piece)) == Some("")
 }
 
 fn same_body(block: &StreamBlock, body: &str) -> bool {

@@ -74,6 +74,12 @@ struct Choice {
     open: Vec<BlockKey>,
     calls: Calls,
     last: Option<BlockKey>,
+    /// Calls that no finish has come after, and the last of all.
+    unfinished: Vec<BlockKey>,
+    last_call: Option<BlockKey>,
+    /// The content so far, for copies of all of it.
+    content: Vec<BlockKey>,
+    content_bytes: usize,
 }
 
 #[derive(Debug)]
@@ -151,9 +157,7 @@ impl Fold {
                         None => self.open_from_copy(choice, item, part, copy)?,
                     }
                 }
-                _ if copies::restates_choice(&self.state, choice, copy, self.keep.content) => {
-                    Transition::Folded(self.last_of(choice))
-                }
+                _ if self.restates_content(choice, copy) => Transition::Folded(self.last_of(choice)),
                 _ => Transition::Disagrees(self.last_of(choice)),
             },
             DeltaKind::Finish(reason) => {
@@ -215,6 +219,15 @@ impl Fold {
         key
     }
 
+    /// Whether a copy beside the deltas of a choice repeats the choice's content so far. Where nobody looks at the
+    /// text there is nothing to protect.
+    fn restates_content(&self, choice: u32, copy: &crate::delta::Restated) -> bool {
+        let (Some(body), true) = (&copy.body, self.keep.content) else { return true };
+        let Some(known) = self.choices.get(&choice) else { return body.is_empty() };
+        let blocks = known.content.iter().map(|key| self.state.blocks[key.index()].body());
+        body.len() == known.content_bytes && copies::is_concatenation(body, blocks)
+    }
+
     /// Takes over id and model; the first ones win.
     pub(crate) fn meta(&mut self, id: Option<Text>, model: Option<Text>) {
         if self.state.id.is_none() {
@@ -223,6 +236,15 @@ impl Fold {
         if self.state.model.is_none() {
             self.state.model = model;
         }
+    }
+
+    /// The open calls of a choice that have no number.
+    pub(crate) fn open_calls(&self, choice: u32) -> impl Iterator<Item = BlockKey> + '_ {
+        let open = self.choices.get(&choice).map_or(&[][..], |known| &known.open);
+        open.iter().copied().filter(|key| {
+            let block = &self.state.blocks[key.index()];
+            block.as_tool_call().is_some() && !block.head().numbered
+        })
     }
 
     /// The item an open numbered slot belongs to, if the format groups blocks in items.
@@ -545,19 +567,22 @@ impl Fold {
 
     /// A finish or terminal marker came after the last delta of every call of the choice (of all choices).
     fn mark_calls_finished(&mut self, choice: Option<u32>, cut: bool) {
-        let mut last = true;
-        for block in self.state.blocks.iter_mut().rev() {
-            let StreamBlock::ToolCall(call) = block else { continue };
-            if choice.is_some_and(|choice| call.head.choice != choice) {
-                continue;
+        let blocks = &mut self.state.blocks;
+        let mark = |known: &mut Choice| {
+            for key in known.unfinished.drain(..) {
+                if let StreamBlock::ToolCall(call) = &mut blocks[key.index()] {
+                    call.finish_seen = true;
+                }
             }
-            if call.finish_seen && !last {
-                // Everything before was marked by an earlier finish.
-                break;
+            if let (Some(key), true) = (known.last_call, cut)
+                && let StreamBlock::ToolCall(call) = &mut blocks[key.index()]
+            {
+                call.cut_short = true;
             }
-            call.cut_short |= cut && last;
-            call.finish_seen = true;
-            last = false;
+        };
+        match choice {
+            Some(choice) => self.choices.get_mut(&choice).into_iter().for_each(mark),
+            None => self.choices.values_mut().for_each(mark),
         }
     }
 
@@ -603,10 +628,19 @@ impl Fold {
             ));
         }
         let key = BlockKey::new(self.stage, u32::try_from(self.state.blocks.len()).unwrap_or(u32::MAX));
-        self.state.blocks.push(block(key));
+        let block = block(key);
         let known = self.choices.entry(choice).or_default();
         known.open.push(key);
         known.last = Some(key);
+        match block {
+            StreamBlock::ToolCall(_) => {
+                known.unfinished.push(key);
+                known.last_call = Some(key);
+            }
+            StreamBlock::Content(_) => known.content.push(key),
+            _ => {}
+        }
+        self.state.blocks.push(block);
         Ok(key)
     }
 
@@ -619,6 +653,9 @@ impl Fold {
         block.append(text, keep);
         if let Some(known) = self.choices.get_mut(&block.choice()) {
             known.last = Some(key);
+            if block.channel() == Some(Channel::Content) {
+                known.content_bytes += text.len();
+            }
         }
         Ok(())
     }

@@ -44,8 +44,9 @@ where
     let mut aside = Aside::default();
     let mut alarm = Alarm::default();
     loop {
-        drive.emit().await;
         let work = drive.engine.poll();
+        // Before any wait: what may leave leaves now.
+        drive.emit().await;
         if !drive.engine.is_reading() {
             // Nothing of it is of use any more: the upstream is cancelled now, not when the client has read on.
             upstream = None;

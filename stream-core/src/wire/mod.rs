@@ -83,6 +83,9 @@ pub struct Traits {
     /// Arguments are a JSON value on the wire, so that a replacement has to be a JSON object (Gemini, whole
     /// Anthropic).
     pub arguments_are_json: bool,
+    /// Reasoning carries a signature or an id that stands for its text (Anthropic, Responses): it can be emptied,
+    /// and never says anything else (rule 22).
+    pub reasoning_is_signed: bool,
 }
 
 /// What [`WireFormat::decode`] fills.
@@ -120,22 +123,17 @@ impl DecodeError {
         Self { expected: expected.into(), found: found.into() }
     }
 
-    /// Wraps what serde_json says of a frame. Its own message can quote the frame, so that only what cannot is kept.
+    /// Wraps what serde_json says of a frame. Where it would quote a value of the frame (a value of another type), only
+    /// the place is kept.
     #[must_use]
     pub fn json(expected: &str, error: &serde_json::Error) -> Self {
-        use serde_json::error::Category;
         let message = error.to_string();
-        let found = match error.classify() {
-            Category::Data
-                if message.starts_with("duplicate field") || message.starts_with("missing field") =>
-            {
-                return Self::new(expected, message);
-            }
-            Category::Data => "JSON of another shape",
-            Category::Eof => "JSON that ends early",
-            Category::Syntax | Category::Io => "malformed JSON",
-        };
-        Self::new(expected, format!("{found} at line {} column {}", error.line(), error.column()))
+        let names_a_field = message.starts_with("duplicate field") || message.starts_with("missing field");
+        if error.is_data() && !names_a_field {
+            let (line, column) = (error.line(), error.column());
+            return Self::new(expected, format!("JSON of another shape at line {line} column {column}"));
+        }
+        Self::new(expected, message)
     }
 }
 

@@ -60,8 +60,8 @@ impl MessagesWriter {
                 if BlockKind::opened_by(&part.delta.kind).is_some_and(|kind| !may_leave(kind)) {
                     continue;
                 }
-                // Within a block there is no place; it goes behind it.
-                if block.is_empty() {
+                // Within a block there is no place; it goes behind what the block has said, or before the block.
+                if !block.iter().any(|part| part.delta.kind.is_payload()) {
                     self.insert_whole(&part.delta.kind, &mut content);
                 } else {
                     after.push(part);

@@ -89,6 +89,7 @@ impl WireFormat for Anthropic {
             text_after_call: false,
             finish_is_terminal: false,
             arguments_are_json: true,
+            reasoning_is_signed: true,
         }
     }
 

@@ -59,7 +59,13 @@ impl WireFormat for Gemini {
     }
 
     fn traits(&self) -> Traits {
-        Traits { restates: false, text_after_call: true, finish_is_terminal: true, arguments_are_json: true }
+        Traits {
+            restates: false,
+            text_after_call: true,
+            finish_is_terminal: true,
+            arguments_are_json: true,
+            reasoning_is_signed: false,
+        }
     }
 
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {

@@ -75,7 +75,13 @@ impl WireFormat for OpenAiChat {
     }
 
     fn traits(&self) -> Traits {
-        Traits { restates: false, text_after_call: true, finish_is_terminal: true, arguments_are_json: false }
+        Traits {
+            restates: false,
+            text_after_call: true,
+            finish_is_terminal: true,
+            arguments_are_json: false,
+            reasoning_is_signed: false,
+        }
     }
 
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {

@@ -24,6 +24,13 @@ impl Indices {
         Some(index)
     }
 
+    /// Takes back that an item was dropped.
+    pub(super) fn forget(&mut self, item: u32) {
+        if let Ok(at) = self.dropped.binary_search(&item) {
+            self.dropped.remove(at);
+        }
+    }
+
     /// Takes the next free index for an item made here.
     pub(super) fn insert(&mut self) -> u32 {
         let index = self.next;

@@ -21,6 +21,18 @@ impl ResponsesWriter {
         }
     }
 
+    /// Writes what waited for the opening's end before an event, and the inserted ones of the parts before it.
+    pub(super) fn insert_before(&mut self, event: &[Part], before: &[Part], out: &mut Vec<Bytes>) {
+        if event.iter().any(|part| part.delta.kind == DeltaKind::Opening) {
+            self.waiting.extend(joined(before));
+            return;
+        }
+        for inserted in std::mem::take(&mut self.waiting) {
+            self.insert_one(&inserted, out);
+        }
+        self.insert(before, out);
+    }
+
     /// Writes the inserted ones of some parts.
     pub(super) fn insert(&mut self, parts: &[Part], out: &mut Vec<Bytes>) {
         for inserted in joined(parts) {
@@ -70,7 +82,7 @@ impl ResponsesWriter {
 
 /// The parts whose inserted ones come before an event, and those whose come after. Nothing comes after the last event.
 pub(super) fn around(parts: &[Part]) -> (&[Part], &[Part]) {
-    if parts.iter().any(|part| part.delta.kind == DeltaKind::Terminal) {
+    if parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Opening | DeltaKind::Terminal)) {
         return (parts, &[]);
     }
     let own = parts.iter().position(|part| part.fate != Fate::Inserted).unwrap_or(parts.len());

@@ -187,6 +187,10 @@ impl Ledger {
 
     /// A new item, whatever had the index before.
     fn open(&mut self, item: u32, kind: Kind, key: Option<BlockKey>, leaves: bool) -> &mut Item {
+        // An opening event may list an item before it opens: it is dropped once.
+        if self.items.get(&item).is_some_and(|known| !known.opened && known.index.is_none()) {
+            self.indices.forget(item);
+        }
         let index = self.indices.open(item, leaves);
         self.items.entry(item).insert_entry(Item::new(kind, key, index, true)).into_mut()
     }

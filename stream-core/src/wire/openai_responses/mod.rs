@@ -76,7 +76,13 @@ impl WireFormat for OpenAiResponses {
     }
 
     fn traits(&self) -> Traits {
-        Traits { restates: true, text_after_call: true, finish_is_terminal: false, arguments_are_json: false }
+        Traits {
+            restates: true,
+            text_after_call: true,
+            finish_is_terminal: false,
+            arguments_are_json: false,
+            reasoning_is_signed: true,
+        }
     }
 
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {

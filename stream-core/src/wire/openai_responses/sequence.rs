@@ -4,6 +4,8 @@ use bytes::Bytes;
 use memchr::memmem;
 use serde::Deserialize;
 
+use super::view::Raw;
+
 /// The numbers of one stream.
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
@@ -86,7 +88,7 @@ impl Sequence {
 }
 
 /// The numbers of an event.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default)]
 pub(super) struct Numbers {
     pub(super) sequence_number: Option<u64>,
     pub(super) output_index: Option<u32>,
@@ -95,7 +97,28 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
+    /// Reads what is a number. Data that is no event has none.
     pub(super) fn read(data: &[u8]) -> Self {
-        serde_json::from_slice(data).unwrap_or_default()
+        let Ok(view) = serde_json::from_slice::<View<'_>>(data) else { return Self::default() };
+        let number = |raw: Raw<'_>| raw.and_then(|raw| serde_json::from_str::<u64>(raw.get()).ok());
+        let index = |raw| number(raw).and_then(|number| u32::try_from(number).ok());
+        Self {
+            sequence_number: number(view.sequence_number),
+            output_index: index(view.output_index),
+            content_index: index(view.content_index),
+            summary_index: index(view.summary_index),
+        }
     }
+}
+
+#[derive(Deserialize)]
+struct View<'a> {
+    #[serde(borrow)]
+    sequence_number: Raw<'a>,
+    #[serde(borrow)]
+    output_index: Raw<'a>,
+    #[serde(borrow)]
+    content_index: Raw<'a>,
+    #[serde(borrow)]
+    summary_index: Raw<'a>,
 }

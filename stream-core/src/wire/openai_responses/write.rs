@@ -29,6 +29,8 @@ pub(super) struct ResponsesWriter {
     pub(super) done: Vec<(u32, Bytes)>,
     /// The items made here, as they stand in `output`, by their index.
     pub(super) inserted: Vec<(u32, String)>,
+    /// Inserted beside the opening events, before which and between which there is no place.
+    pub(super) waiting: Vec<DeltaKind>,
     /// How many items were made here.
     pub(super) made: u32,
     /// Something was not kept: from here on numbers and copies may have to change.
@@ -47,6 +49,7 @@ impl ResponsesWriter {
             usage: None,
             done: Vec::new(),
             inserted: Vec::new(),
+            waiting: Vec::new(),
             made: 0,
             touched: false,
             ended: false,
@@ -68,17 +71,13 @@ impl Writer for ResponsesWriter {
             self.insert_alone(parts, out);
             return;
         };
-        let mut completes = None;
-        for part in parts.iter().filter(|part| part.fate != Fate::Inserted) {
-            completes = self.ledger.note(part).or(completes);
-            self.note_stream(part, &data);
-        }
-        self.touched |= !outgoing.is_untouched();
         self.sink.learn(frame, &data);
+        self.touched |= !outgoing.is_untouched();
         if self.touched {
-            self.write_touched(frame, &data, parts, completes, out);
+            self.write_touched(frame, &data, parts, out);
             return;
         }
+        let completes = self.note(parts, &data);
         self.sink.event(frame, out);
         if let Some(index) = completes.and_then(|item| self.ledger.index(item)) {
             self.done.push((index, data.clone()));
@@ -134,6 +133,16 @@ impl Source<'_> {
 }
 
 impl ResponsesWriter {
+    /// Books the parts of an event. Answers with the item that it completes.
+    fn note(&mut self, parts: &[Part], data: &Bytes) -> Option<u32> {
+        let mut completes = None;
+        for part in parts.iter().filter(|part| part.fate != Fate::Inserted) {
+            completes = self.ledger.note(part).or(completes);
+            self.note_stream(part, data);
+        }
+        completes
+    }
+
     /// What a part means for the stream as a whole.
     fn note_stream(&mut self, part: &Part, data: &Bytes) {
         let leaves = part.fate != Fate::Dropped;
@@ -150,19 +159,14 @@ impl ResponsesWriter {
     }
 
     /// Writes a frame after something was touched, in it or before it.
-    fn write_touched(
-        &mut self,
-        frame: &Frame,
-        data: &Bytes,
-        parts: &[Part],
-        completes: Option<u32>,
-        out: &mut Vec<Bytes>,
-    ) {
+    fn write_touched(&mut self, frame: &Frame, data: &Bytes, parts: &[Part], out: &mut Vec<Bytes>) {
         let json = String::from_utf8_lossy(data);
         let numbers = Numbers::read(json.as_bytes());
         self.sequence.enter(numbers.sequence_number);
         let (before, after) = around(parts);
-        self.insert(before, out);
+        // What comes before an item takes its index: it has to be there when the item is booked.
+        self.insert_before(parts, before, out);
+        let completes = self.note(parts, data);
         self.insert_notice(parts, out);
         let own: Vec<&Part> = parts.iter().filter(|part| part.fate != Fate::Inserted).collect();
         let source = Source { frame, json: &json, numbers, parts: &own };

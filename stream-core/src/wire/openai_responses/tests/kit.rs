@@ -17,8 +17,12 @@ pub(super) fn read(json: &str) -> Vec<Delta> {
 }
 
 pub(super) fn decode(json: &str) -> Result<Vec<Delta>, DecodeError> {
+    decode_frame(&frame(&format!("data: {}\n\n", json.replace('\n', "\ndata: "))))
+}
+
+pub(super) fn decode_frame(frame: &Frame) -> Result<Vec<Delta>, DecodeError> {
     let mut decoded = Decoded::new();
-    OpenAiResponses.decode(&frame(&format!("data: {}\n\n", json.replace('\n', "\ndata: "))), &mut decoded)?;
+    OpenAiResponses.decode(frame, &mut decoded)?;
     Ok(decoded.deltas)
 }
 
@@ -75,10 +79,11 @@ impl Run {
 
     /// Writes one frame, its parts changed by `decide`.
     pub(super) fn with(&mut self, text: &str, decide: impl FnOnce(&mut Vec<Part>)) -> &mut Self {
-        let frame = frame(text);
-        let mut decoded = Decoded::new();
-        OpenAiResponses.decode(&frame, &mut decoded).unwrap();
-        let mut parts = parts(decoded.deltas);
+        self.frame(frame(text), decide)
+    }
+
+    pub(super) fn frame(&mut self, frame: Frame, decide: impl FnOnce(&mut Vec<Part>)) -> &mut Self {
+        let mut parts = parts(decode_frame(&frame).unwrap());
         decide(&mut parts);
         self.writer.frame(Outgoing { frame: Some(frame), parts }, &mut self.out);
         self

@@ -1,5 +1,6 @@
 //! The format from outside: synthetic events in, exact bytes out.
 
+mod client;
 mod corpus;
 mod endings;
 mod inserting;

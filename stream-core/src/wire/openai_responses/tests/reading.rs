@@ -191,6 +191,13 @@ fn absent_null_empty_and_null_ids_are_none_and_an_object_is_its_raw_json() {
 }
 
 #[test]
+fn an_argument_fragment_that_is_no_string_is_its_raw_json() {
+    let json = r#"{"type":"response.function_call_arguments.delta","output_index":0,"delta":{"a": [1]}}"#;
+    let call = CallDelta { arguments: Some(r#"{"a": [1]}"#.into()), ..CallDelta::default() };
+    assert_eq!(read(json), [at(0, 0, DeltaKind::Call(call))]);
+}
+
+#[test]
 fn tools_of_the_api_that_the_client_runs_are_calls_with_their_action_from_done() {
     assert_eq!(
         read(
@@ -261,6 +268,8 @@ fn what_says_nothing_rides_on_its_block() {
     assert_eq!(read(citation), rides(false));
     let empty = r#"{"type":"response.function_call_arguments.delta","output_index":0,"delta":""}"#;
     assert_eq!(read(empty), rides(false));
+    let null = r#"{"type":"response.function_call_arguments.delta","output_index":0,"delta":null}"#;
+    assert_eq!(read(null), rides(false));
 }
 
 #[test]

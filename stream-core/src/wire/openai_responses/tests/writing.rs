@@ -284,7 +284,7 @@ fn text_that_leaves_after_its_opening_was_dropped_opens_its_item_and_part() {
         r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"msg_1","type":"message","status":"in_progress","role":"assistant","content":[]},"sequence_number":1}"#,
         r#"{"type":"response.content_part.added","item_id":"msg_1","output_index":0,"content_index":0,"part":{"type":"output_text","text":"","annotations":[]},"sequence_number":2}"#,
         r#"{"type":"response.output_text.delta","sequence_number":3,"item_id":"msg_1","output_index":0,"content_index":0,"delta":"lo","logprobs":[]}"#,
-        &renumbered(&EVENTS[8..9], -4, None)[0],
+        &renumbered(&EVENTS[8..9], -1, None)[0],
     ];
     assert_eq!(run.output(), stream(&expected));
 }
@@ -343,27 +343,42 @@ fn pings_and_comments_leave_as_they_came_and_count_for_nothing() {
 
 #[test]
 fn an_opaque_item_is_dropped_with_all_its_events() {
+    let search = r#"{"id":"ws","type":"web_search_call"}"#;
+    let message = r#"{"id":"m","type":"message","content":[{"type":"output_text","text":"hi"}]}"#;
+    let added = |index: u32| {
+        format!(r#"{{"type":"response.output_item.added","output_index":{index},"item":{message}}}"#)
+    };
+    let completed = |output: &str| {
+        format!(r#"{{"type":"response.completed","response":{{"id":"r","output":[{output}]}}}}"#)
+    };
     let events = [
-        r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"ws","type":"web_search_call"}}"#,
-        r#"{"type":"response.web_search_call.searching","output_index":0,"item_id":"ws"}"#,
-        r#"{"type":"response.output_item.done","output_index":0,"item":{"id":"ws","type":"web_search_call"}}"#,
-        r#"{"type":"response.output_item.added","output_index":1,"item":{"id":"m","type":"message","content":[]}}"#,
-        r#"{"type":"response.completed","response":{"id":"r","output":[{"id":"ws","type":"web_search_call"},{"id":"m","type":"message","content":[]}]}}"#,
+        format!(r#"{{"type":"response.output_item.added","output_index":0,"item":{search}}}"#),
+        r#"{"type":"response.web_search_call.searching","output_index":0,"item_id":"ws"}"#.to_owned(),
+        format!(r#"{{"type":"response.output_item.done","output_index":0,"item":{search}}}"#),
+        added(1),
+        completed(&format!("{search},{message}")),
     ];
-    let expected = [
-        r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"m","type":"message","content":[]}}"#,
-        r#"{"type":"response.completed","response":{"id":"r","output":[{"id":"m","type":"message","content":[]}]}}"#,
-    ];
-    let mut run = Run::new();
-    run.push(&events[..4], drop_items(&[0]));
-    // Text of the message that the recording leaves out.
-    run.push(&events[4..], |part| {
-        if let DeltaKind::Copy(_) = part.delta.kind {
-            part.fate = Fate::Dropped;
-        }
-    });
-    let output = run.output();
-    let notice = output.find("msg_policy_1");
-    assert!(notice.is_some(), "nothing but an empty message is left");
-    assert!(output.starts_with(&event(expected[0])), "{output}");
+    let output = Run::new().push(&events, drop_items(&[0])).output();
+    assert_eq!(output, stream(&[added(0), completed(message)]));
+}
+
+#[test]
+fn a_call_that_the_opening_lists_already_is_dropped_once() {
+    let call = |id: &str| {
+        format!(r#"{{"id":"{id}","type":"function_call","call_id":"{id}","name":"f","arguments":""}}"#)
+    };
+    let created = |output: &str| {
+        format!(
+            r#"{{"type":"response.created","sequence_number":0,"response":{{"id":"r","output":[{output}]}}}}"#
+        )
+    };
+    let added = |sequence: u32, index: u32, id: &str| {
+        let item = call(id);
+        format!(
+            r#"{{"type":"response.output_item.added","sequence_number":{sequence},"output_index":{index},"item":{item}}}"#
+        )
+    };
+    let events = [created(&call("a")), added(1, 0, "a"), added(2, 1, "b"), added(3, 2, "c")];
+    let expected = [created(""), added(1, 0, "b"), added(2, 1, "c")];
+    assert_eq!(Run::new().push(&events, drop_items(&[0])).output(), stream(&expected));
 }

@@ -1,0 +1,9 @@
+//! The edit matrix: every edit, at every step, in every format, streamed and whole. What comes out is checked by the
+//! conformance checker and folded again, and must say exactly what was let through.
+
+mod drops;
+mod inserts;
+mod kit;
+mod policies;
+mod rewrites;
+mod scripts;
