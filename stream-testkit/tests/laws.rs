@@ -49,6 +49,7 @@ fn keeps_every_law<P: Steps + 'static>(factory: fn() -> P) {
     for (name, script) in scripts() {
         for kind in WireKind::ALL {
             if let Err(found) = laws::check(move || Plain(factory()), &script.to_log(kind)) {
+                println!("{name}: {found}");
                 broken += &format!("{name}: {found}\n");
             }
         }

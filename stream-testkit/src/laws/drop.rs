@@ -119,6 +119,6 @@ fn drop_within(processor: StreamProcessor, runtime: &runtime::Runtime) -> Result
 }
 
 /// At how many polls the stream is dropped.
-const POINTS: usize = 12;
+const POINTS: usize = 8;
 /// How long `on_abort` may take: a thread of the host waits for it.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -58,4 +58,4 @@ fn tail(run: &Replayed) -> String {
 }
 
 /// At how many points the input is stopped.
-const POINTS: usize = 10;
+const POINTS: usize = 6;

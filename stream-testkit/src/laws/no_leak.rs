@@ -116,4 +116,4 @@ fn around<'a>(left: &'a [u8], found: &[u8]) -> &'a [u8] {
 /// How many bytes in a row are a leak.
 const WINDOW: usize = 6;
 /// At how many points the stream ends.
-const POINTS: usize = 10;
+const POINTS: usize = 6;

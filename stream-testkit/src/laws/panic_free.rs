@@ -87,4 +87,4 @@ impl Dice {
 }
 
 /// How many faulty copies are run.
-const FAULTS: usize = 12;
+const FAULTS: usize = 8;

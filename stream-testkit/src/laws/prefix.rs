@@ -41,4 +41,4 @@ fn is_prefix(so_far: &View, result: &View) -> Result<(), Breach> {
 }
 
 /// How many points of a run are looked at.
-const POINTS: usize = 12;
+const POINTS: usize = 8;

@@ -102,4 +102,4 @@ impl Shrink<'_> {
 }
 
 /// How many cases are tried. A law runs the stream a few dozen times.
-const BUDGET: usize = 100;
+const BUDGET: usize = 60;
