@@ -171,6 +171,19 @@ impl DeltaKind {
             _ => false,
         }
     }
+
+    /// Whether it says something of a block, or opens one: what must not come after the terminal marker (rule 8).
+    pub(crate) fn speaks(&self) -> bool {
+        self.is_payload()
+            || matches!(
+                self,
+                Self::Start { .. }
+                    | Self::ItemStart { .. }
+                    | Self::Copy(_)
+                    | Self::Annotation { .. }
+                    | Self::Signature
+            )
+    }
 }
 
 /// More of a tool call. Everything is optional, since providers leave out, repeat and empty every field.

@@ -50,7 +50,7 @@ use crate::intake::Intake;
 use crate::ledger::Ticket;
 use crate::limits::Limits;
 use crate::policy::{End, OnFailure, Policy, PolicyError, Verdict};
-use crate::record::{Action, Decision, Observer, Staged, StagedView, StepView};
+use crate::record::{Action, Decision, Observer, Staged, StagedView, StepView, VerdictView};
 use crate::request::Request;
 use crate::stage::{Advance, Stage};
 use crate::state::StreamState;
@@ -368,13 +368,13 @@ impl Engine {
             self.tickets.insert(ticket, Pending { stage, key, deadline });
             judging.push(Judging { ticket, future });
         }
-        self.forward(stage, out);
-        if let Some(ending) = committed.terminate {
-            judging.clear();
-            self.terminate(stage, ending);
-        }
         if let Some((effects, at_end)) = staged {
             self.report_staged(stage, at_end, &effects);
+        }
+        self.forward(stage, out);
+        if let Some(ending) = committed.terminate {
+            self.terminate(stage, ending);
+            return Vec::new();
         }
         judging
     }
@@ -426,6 +426,7 @@ impl Engine {
         });
         let mut out = Vec::new();
         let ending = self.stages[stage].verdict(key, verdict, self.now, &mut out);
+        self.report_verdict(stage, key);
         self.forward(stage, out);
         if let Some(ending) = ending {
             self.terminate(stage, ending);
@@ -731,6 +732,13 @@ impl Engine {
         let held = self.held();
         if let (Some(observer), Some(of)) = (&mut self.observer, self.stages.get(stage)) {
             observer.staged(&StagedView { stage, policy: &of.name, at_end, effects, held });
+        }
+    }
+
+    fn report_verdict(&mut self, stage: usize, block: BlockKey) {
+        let held = self.held();
+        if let (Some(observer), Some(of)) = (&mut self.observer, self.stages.get(stage)) {
+            observer.verdict(&VerdictView { stage, policy: &of.name, block, held });
         }
     }
 

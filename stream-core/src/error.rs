@@ -32,6 +32,7 @@ impl Error {
             | ErrorKind::WrongFormat
             | ErrorKind::FrameTooLarge
             | ErrorKind::LateDelta
+            | ErrorKind::Renamed
             | ErrorKind::AfterTerminal
             | ErrorKind::CopyDisagrees
             | ErrorKind::Transport
@@ -103,6 +104,7 @@ impl fmt::Display for Origin {
 /// | `WrongFormat` | the named format, or any, cannot be recognised in a whole response |
 /// | `FrameTooLarge` | a frame is over [`Limits::frame`](crate::limits::Limits::frame) |
 /// | `LateDelta` | a delta for a block that was complete |
+/// | `Renamed` | a later delta gives a call another name |
 /// | `AfterTerminal` | a delta after the terminal marker |
 /// | `CopyDisagrees` | a restatement says something else than the deltas did |
 /// | `Transport` | the upstream's bytes ended with an error |
@@ -118,6 +120,7 @@ pub enum ErrorKind {
     WrongFormat,
     FrameTooLarge,
     LateDelta,
+    Renamed,
     AfterTerminal,
     CopyDisagrees,
     Transport,

@@ -56,6 +56,11 @@ impl Ledger {
         self.dropped > 0 || self.edited > 0
     }
 
+    /// Whether everything of it that has come so far leaves or was dropped.
+    pub(crate) fn is_decided(&self) -> bool {
+        self.payload <= self.kept + self.dropped
+    }
+
     /// What became of a part that was held at `seq`.
     pub(crate) fn outcome(&self, seq: u64) -> Option<&Outcome> {
         let at = self.outcomes.partition_point(|(through, _)| *through < seq);
@@ -100,6 +105,8 @@ pub(crate) struct ChoiceLedger {
     pub(crate) calls_added: usize,
     /// Its finish is on its way.
     finished: bool,
+    /// Something of it was dropped or edited.
+    pub(crate) touched: bool,
 }
 
 impl Ledgers {
@@ -132,6 +139,17 @@ impl Ledgers {
 
     pub(crate) fn choice_mut(&mut self, choice: u32) -> &mut ChoiceLedger {
         self.choices.entry(choice).or_default()
+    }
+
+    /// Whether anything of a choice was dropped or edited.
+    pub(crate) fn is_touched(&self, choice: u32) -> bool {
+        self.choices.get(&choice).is_some_and(|choice| choice.touched)
+    }
+
+    /// Something of a block was dropped or edited.
+    pub(crate) fn touch(&mut self, key: BlockKey) {
+        let choice = self.get_mut(key).choice;
+        self.choice_mut(choice).touched = true;
     }
 
     /// The finish of a choice, or the end of all, is on its way.
@@ -182,6 +200,9 @@ impl Ledgers {
 
     /// A part was decided at once.
     pub(crate) fn decided(&mut self, key: BlockKey, what: Decided, opener: bool) {
+        if what != Decided::Kept {
+            self.touch(key);
+        }
         let ledger = self.get_mut(key);
         match what {
             Decided::Kept => ledger.kept += 1,
@@ -223,6 +244,7 @@ impl Ledgers {
             return false;
         }
         let opening = ledger.kept == 0;
+        let touches = outcome != Outcome::Release;
         let kept = match &outcome {
             Outcome::Release => {
                 ledger.kept += held;
@@ -243,6 +265,9 @@ impl Ledgers {
         let drops_opening = opening && matches!(outcome, Outcome::Drop { .. }) && ledger.channel.is_none();
         let item = ledger.item;
         ledger.outcomes.push((seq, outcome));
+        if touches {
+            self.touch(key);
+        }
         if drops_opening {
             self.lose(key);
         }

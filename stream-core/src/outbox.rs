@@ -278,16 +278,20 @@ fn resolve(
             }
             None => kept,
         },
-        Mark::Rides => match ledger(waiting.part.key) {
-            Some(ledger) if ledger.is_touched() => dropped,
+        Mark::Rides => match (waiting.part.delta.slot, ledger(waiting.part.key)) {
+            (Slot::At { .. }, Some(ledger)) if ledger.is_touched() => dropped,
+            (Slot::At { .. }, _) => kept,
+            // What is said of a choice may speak of all its blocks.
+            _ if ledgers.is_touched(waiting.part.delta.choice.unwrap_or(0)) => dropped,
             _ => kept,
         },
         Mark::RidesAhead { seq } => {
             let choice = waiting.part.delta.choice.unwrap_or(0);
             let next = ahead.get(&choice)?.iter().find(|(at, _)| *at > seq)?;
             match ledger(next.1) {
-                Some(ledger) if ledger.is_touched() => dropped,
-                Some(ledger) if ledger.kept == 0 => None,
+                _ if ledgers.is_touched(choice) => dropped,
+                // The block may have begun long before: what counts is the payload that came next.
+                Some(ledger) if !ledger.is_decided() => None,
                 _ => kept,
             }
         }

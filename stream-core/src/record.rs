@@ -67,6 +67,11 @@ pub trait Observer: Send {
         let _ = staged;
     }
 
+    /// The verdict on a block came, or its deadline passed, and was carried out.
+    fn verdict(&mut self, verdict: &VerdictView<'_>) {
+        let _ = verdict;
+    }
+
     /// A decision was carried out.
     fn decision(&mut self, decision: &Decision) {
         let _ = decision;
@@ -116,6 +121,20 @@ pub struct StagedView<'a> {
     pub at_end: bool,
     /// What was staged, in order.
     pub effects: &'a [Staged],
+    /// How many bytes all stages hold now.
+    pub held: usize,
+}
+
+/// A verdict on a block, for an [`Observer`]. What it said is in the [`Decision`].
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct VerdictView<'a> {
+    /// The stage, counted from 0.
+    pub stage: usize,
+    /// The name of the stage's policy.
+    pub policy: &'a str,
+    /// The block that was judged.
+    pub block: BlockKey,
     /// How many bytes all stages hold now.
     pub held: usize,
 }

@@ -504,7 +504,8 @@ impl Stage {
             (DeltaKind::Stop | DeltaKind::Meta, _) if !reasoning && block.is_some() => Mark::Closes,
             (DeltaKind::Copy(_), Slot::At { .. }) => Mark::Copies,
             (DeltaKind::Copy(_), _) => Mark::Rides,
-            (DeltaKind::Annotation { ahead: true }, _) => {
+            // One that speaks of nothing that has come can only speak of what comes.
+            (DeltaKind::Annotation { ahead }, _) if *ahead || key.is_none() => {
                 self.outbox.waits_ahead(delta.choice.unwrap_or(0));
                 Mark::RidesAhead { seq: self.step }
             }
@@ -553,6 +554,7 @@ impl Stage {
             Decided::Kept => {}
             Decided::Edited => {
                 self.ledgers.get_mut(key).edited += 1;
+                self.ledgers.touch(key);
                 self.note(Some(key), Action::Edited, None, 0, Duration::ZERO);
             }
             Decided::Dropped => {

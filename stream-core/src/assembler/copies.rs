@@ -14,6 +14,15 @@ pub(crate) fn check(
     limit: usize,
 ) -> Result<(), Error> {
     let key = block.key();
+    let told = match block {
+        StreamBlock::ToolCall(_) => true,
+        // What is opaque is told by its kind, and what it says is not kept.
+        StreamBlock::Opaque(known) => copy.name.as_ref().is_some_and(|kind| *kind == known.kind),
+        _ => copy.name.is_none(),
+    };
+    if !told {
+        return Err(disagrees(key, "kind"));
+    }
     if let StreamBlock::ToolCall(call) = block {
         if let Some(name) = &copy.name {
             if call.name.is_empty() && call.head.status == BlockStatus::Open {
@@ -22,10 +31,13 @@ pub(crate) fn check(
                 return Err(disagrees(key, "name"));
             }
         }
-        if let (Some(known), Some(id)) = (&call.id, &copy.id)
-            && known != id
-        {
-            return Err(disagrees(key, "call id"));
+        match (&call.id, &copy.id) {
+            (Some(known), Some(id)) if known != id => return Err(disagrees(key, "call id")),
+            (None, Some(_)) if call.head.status != BlockStatus::Open => {
+                return Err(disagrees(key, "call id"));
+            }
+            (None, id) => call.id.clone_from(id),
+            _ => {}
         }
     }
     let Some(body) = &copy.body else { return Ok(()) };

@@ -116,7 +116,7 @@ impl Fold {
         if let Some(choice) = delta.choice {
             self.see_choice(choice)?;
         }
-        if self.state.terminal && delta.kind.is_payload() {
+        if self.state.terminal && delta.kind.speaks() {
             return Err(Error::new(
                 ErrorKind::AfterTerminal,
                 "expected no delta after the terminal marker, found one",
@@ -353,6 +353,10 @@ impl Fold {
         let complete = block.status() != BlockStatus::Open;
         if let StreamBlock::ToolCall(known) = block {
             let says_more = known.name.is_empty() && call.name.is_some();
+            if !says_more && call.name.as_ref().is_some_and(|name| *name != known.name) {
+                // Some clients take the first name, some the last, some both: only one of them could be judged.
+                return Err(renamed(key));
+            }
             if complete && (!arguments.is_empty() || says_more) {
                 return Err(late(key));
             }
@@ -707,6 +711,10 @@ impl Fold {
     fn occupant(&self, item: u32, part: u32, class: Class) -> Option<BlockKey> {
         self.slots.get(&(item, part, class)).copied().filter(|key| self.is_open(*key))
     }
+}
+
+fn renamed(key: BlockKey) -> Error {
+    Error::new(ErrorKind::Renamed, format!("expected no other name for the call in block {key}, found one"))
 }
 
 pub(crate) fn block_too_long(key: BlockKey, limit: usize) -> Error {

@@ -2,8 +2,10 @@
 //! conformance checker and folded again, and must say exactly what was let through.
 
 mod drops;
+mod endings;
 mod inserts;
 mod kit;
+mod left;
 mod policies;
 mod rewrites;
 mod scripts;

@@ -22,6 +22,9 @@ pub(super) struct ChatWriter {
     opening_has_choice: bool,
     /// The data of the last chunk with token counts, whether it left or not.
     usage: Option<Bytes>,
+    usage_left: bool,
+    /// A finish did not leave: an ending will take its place, and usage comes behind that.
+    unfinished: bool,
     /// What the last bytes written lack to end with an event border.
     border: &'static [u8],
 }
@@ -34,6 +37,8 @@ impl ChatWriter {
             opening: None,
             opening_has_choice: false,
             usage: None,
+            usage_left: false,
+            unfinished: false,
             border: b"",
         }
     }
@@ -50,6 +55,19 @@ impl ChatWriter {
         }
         if parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Usage(_))) {
             self.usage = Some(data.clone());
+        }
+    }
+
+    /// Usage behind a finish that did not leave waits for the ending.
+    fn withhold_usage(&mut self, parts: &mut [Part]) {
+        let dropped =
+            |part: &Part| part.fate == Fate::Dropped && matches!(part.delta.kind, DeltaKind::Finish(_));
+        self.unfinished |= parts.iter().any(dropped);
+        for part in parts.iter_mut().filter(|part| matches!(part.delta.kind, DeltaKind::Usage(_))) {
+            if self.unfinished {
+                part.fate = Fate::Dropped;
+            }
+            self.usage_left |= part.fate != Fate::Dropped;
         }
     }
 
@@ -276,7 +294,7 @@ impl ChatWriter {
             let last = self.choice(number, None, Members::new(), Some(finish));
             self.chunk(&last, None, out);
         }
-        let usage = self.usage.clone();
+        let usage = self.usage.clone().filter(|_| !self.usage_left);
         if let Some(usage) = usage.as_deref().and_then(RawChunk::read).and_then(|chunk| chunk.usage) {
             self.chunk("", Some(usage), out);
         }
@@ -296,7 +314,8 @@ impl ChatWriter {
 
 impl Writer for ChatWriter {
     fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
-        let Outgoing { frame, parts } = outgoing;
+        let Outgoing { frame, mut parts } = outgoing;
+        self.withhold_usage(&mut parts);
         let Some(frame) = frame else { return self.rebuild(None, None, &parts, out) };
         let data = frame.data().or_else(|| frame.lenient_data());
         if let Some(data) = &data {

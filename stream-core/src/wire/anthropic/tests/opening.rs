@@ -87,7 +87,7 @@ fn text_is_inserted_among_its_blocks_and_never_after_a_call() {
     Client::new()
         .insert(inserted_text("first"))
         .send_as(opening(&[&said("Hi"), A], r#""tool_use""#), |parts| {
-            parts.insert(2, inserted_text("second"));
+            parts.insert(3, inserted_text("second"));
             parts.push(inserted_text("no place"));
             parts.push(inserted_call("d", r#"{"q":1}"#));
         })

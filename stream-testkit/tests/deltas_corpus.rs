@@ -1,0 +1,44 @@
+//! Recorded streams say the same however their deltas are split or merged.
+//!
+//! The streams are read where they lie: in the directory that `STREAM_CORPUS` names, else in `../shared/corpus` beside
+//! the workspace. Without them the test passes and says so.
+
+use std::fs;
+use std::path::PathBuf;
+
+use stream_testkit::conformance::{Format, check};
+use stream_testkit::{ChunkLog, Replay};
+
+#[test]
+fn recorded_streams_say_the_same_with_split_and_merged_deltas() {
+    let root = std::env::var_os("STREAM_CORPUS").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus")),
+        PathBuf::from,
+    );
+    let Ok(manifest) = fs::read_to_string(root.join("MANIFEST.tsv")) else {
+        println!("skipped: no recorded streams in {} (set STREAM_CORPUS)", root.display());
+        return;
+    };
+    let (mut streams, mut split, mut merged) = (0, 0, 0);
+    for file in manifest.lines().skip(1).filter_map(|line| line.split('\t').next()) {
+        let log = ChunkLog::load(root.join(file)).unwrap();
+        let Some(format) = log.kind().map(|kind| kind.name().parse::<Format>().unwrap()) else { continue };
+        if log.is_whole() {
+            continue;
+        }
+        streams += 1;
+        let said = check(format, log.bytes());
+        for (replay, count) in [
+            (Replay::new(&log).split_deltas(1), &mut split),
+            (Replay::new(&log).merge_deltas(), &mut merged),
+        ] {
+            let says = check(format, replay.log().bytes());
+            assert_eq!(says.view(), said.view(), "{file}");
+            // A deviation may be merged away, but none is added.
+            assert!(says.deviations().is_subset(&said.deviations()), "{file}:\n{says}\nbefore:\n{said}");
+            assert!(says.is_clean() || !said.is_clean(), "{file}:\n{says}");
+            *count += usize::from(replay.log().bytes() != log.bytes());
+        }
+    }
+    println!("{streams} streams: {split} with deltas to split, {merged} with deltas to merge");
+}
