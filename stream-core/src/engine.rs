@@ -730,8 +730,9 @@ impl Engine {
 
     fn report_staged(&mut self, stage: usize, at_end: bool, effects: &[Staged]) {
         let held = self.held();
+        let end = self.closing.as_ref().map(Closing::end).filter(|_| at_end);
         if let (Some(observer), Some(of)) = (&mut self.observer, self.stages.get(stage)) {
-            observer.staged(&StagedView { stage, policy: &of.name, at_end, effects, held });
+            observer.staged(&StagedView { stage, policy: &of.name, end, effects, held });
         }
     }
 

@@ -117,8 +117,8 @@ pub struct StagedView<'a> {
     pub stage: usize,
     /// The name of the stage's policy.
     pub policy: &'a str,
-    /// Whether it was `on_end`.
-    pub at_end: bool,
+    /// How the stream ended, if it was `on_end`.
+    pub end: Option<&'a crate::policy::End>,
     /// What was staged, in order.
     pub effects: &'a [Staged],
     /// How many bytes all stages hold now.

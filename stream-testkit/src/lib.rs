@@ -2,17 +2,32 @@
 
 pub mod conformance;
 pub mod cut;
+#[cfg(any(doc, doctest))]
+#[doc = include_str!("../../docs/testing-policies.md")]
+pub mod guide {}
 mod kind;
 pub mod laws;
 pub mod log;
 mod random;
 pub mod replay;
 pub mod script;
+mod snapshot;
 #[cfg(feature = "proptest")]
 pub mod strategies;
+pub mod tap;
+pub mod transcript;
 
 pub use crate::cut::Cut;
 pub use crate::kind::{UnknownWireKind, WireKind};
 pub use crate::log::{ChunkLog, Form, LogError};
 pub use crate::replay::{Replay, Replayed};
 pub use crate::script::{Finish, Fragments, Script};
+pub use crate::tap::Tap;
+pub use crate::transcript::{Redact, Transcript};
+
+/// Used by the macros.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::snapshot::Hint;
+    pub use insta;
+}

@@ -28,10 +28,9 @@ fn recorded_streams_say_the_same_with_split_and_merged_deltas() {
         }
         streams += 1;
         let said = check(format, log.bytes());
-        for (replay, count) in [
-            (Replay::new(&log).split_deltas(1), &mut split),
-            (Replay::new(&log).merge_deltas(), &mut merged),
-        ] {
+        for (replay, count) in
+            [(Replay::new(&log).split_deltas(1), &mut split), (Replay::new(&log).merge_deltas(), &mut merged)]
+        {
             let says = check(format, replay.log().bytes());
             assert_eq!(says.view(), said.view(), "{file}");
             // A deviation may be merged away, but none is added.

@@ -167,6 +167,7 @@ impl<'a> Stream<'a> {
             body: self.body.into(),
             pieces: self.pieces,
             recorded_cuts: false,
+            truncated: false,
         })
     }
 }

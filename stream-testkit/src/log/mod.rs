@@ -8,7 +8,8 @@
 //! | [`Form::Whole`] | the body of a response that was not streamed | every byte |
 //!
 //! A sidecar is `{"chunk_bytes":[345,626],"chunk_timings_ms":[25,5]}`: the length of each network chunk, and how long
-//! after the one before it (the first: after the request) it came. The times may be left out.
+//! after the one before it (the first: after the request) it came. The times may be left out. `"truncated":true` says that
+//! the recording stopped before the response did.
 //!
 //! A line with its time is `{"t_ms":12,"chunk":{…}}`, which is also what is written; `{"ms":12,"data":{…}}` is read
 //! too. The time counts from the start. A chunk may be a string, which then is the event's data: `"[DONE]"`.
@@ -60,6 +61,7 @@ pub struct ChunkLog {
     body: Bytes,
     pieces: Vec<Piece>,
     recorded_cuts: bool,
+    truncated: bool,
 }
 
 impl ChunkLog {
@@ -72,7 +74,15 @@ impl ChunkLog {
             pieces.push(Piece { at, len: bytes.len() });
         }
         let kind = kind_of_stream(&body);
-        Self { name: name.into(), form: Form::Sse, kind, body: body.into(), pieces, recorded_cuts: true }
+        Self {
+            name: name.into(),
+            form: Form::Sse,
+            kind,
+            body: body.into(),
+            pieces,
+            recorded_cuts: true,
+            truncated: false,
+        }
     }
 
     /// A response that was not streamed.
@@ -80,7 +90,15 @@ impl ChunkLog {
         let body = body.into();
         let kind = std::str::from_utf8(&body).ok().and_then(|text| crate::kind::Head::of(text).kind());
         let pieces = vec![Piece { at: Duration::ZERO, len: body.len() }];
-        Self { name: name.into(), form: Form::Whole, kind, body, pieces, recorded_cuts: false }
+        Self {
+            name: name.into(),
+            form: Form::Whole,
+            kind,
+            body,
+            pieces,
+            recorded_cuts: false,
+            truncated: false,
+        }
     }
 
     /// What the log is called: the file's path, or what was given.
@@ -111,6 +129,17 @@ impl ChunkLog {
     #[must_use]
     pub fn has_recorded_cuts(&self) -> bool {
         self.recorded_cuts
+    }
+
+    /// Whether the recording stopped before the response did.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        self.truncated
+    }
+
+    /// Marks the log as one whose recording stopped before the response did.
+    pub(crate) fn mark_truncated(&mut self) {
+        self.truncated = true;
     }
 
     /// The bytes of the response's body.

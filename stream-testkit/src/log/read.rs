@@ -25,8 +25,7 @@ impl ChunkLog {
         let beside = splits::path_beside(path);
         if matches!(log.form, Form::Sse | Form::Whole) && beside.exists() {
             let text = read(&beside)?;
-            log.pieces = splits::read(&beside.display().to_string(), &text, log.body.len())?;
-            log.recorded_cuts = true;
+            splits::read(&beside.display().to_string(), &text, &mut log)?;
         }
         Ok(log)
     }
@@ -112,6 +111,7 @@ fn read_sse(name: &str, body: &[u8]) -> Result<ChunkLog, LogError> {
         body: body.to_vec().into(),
         pieces,
         recorded_cuts: false,
+        truncated: false,
     })
 }
 

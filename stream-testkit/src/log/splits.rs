@@ -14,6 +14,8 @@ struct Splits {
     chunk_bytes: Vec<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     chunk_timings_ms: Option<Vec<f64>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
 }
 
 /// The sidecar's path: `a.sse` has `a.splits.json`.
@@ -21,8 +23,9 @@ pub(super) fn path_beside(path: &Path) -> PathBuf {
     path.with_extension("splits.json")
 }
 
-/// Reads the pieces of a body of `len` bytes.
-pub(super) fn read(file: &str, text: &[u8], len: usize) -> Result<Vec<Piece>, LogError> {
+/// Reads the pieces of a log's body into it.
+pub(super) fn read(file: &str, text: &[u8], log: &mut ChunkLog) -> Result<(), LogError> {
+    let len = log.body.len();
     let splits: Splits = serde_json::from_slice(text)
         .map_err(|error| LogError::json(file, 1, "{\"chunk_bytes\":[…],\"chunk_timings_ms\":[…]}", &error))?;
     let wrong = |expected: String, found: String| Err(LogError::at(file, Place::START, expected, found));
@@ -48,7 +51,10 @@ pub(super) fn read(file: &str, text: &[u8], len: usize) -> Result<Vec<Piece>, Lo
         at = next;
         pieces.push(Piece { at, len });
     }
-    Ok(pieces)
+    log.pieces = pieces;
+    log.recorded_cuts = true;
+    log.truncated = splits.truncated;
+    Ok(())
 }
 
 /// Writes the pieces of a log.
@@ -63,6 +69,7 @@ pub(super) fn write(log: &ChunkLog) -> Result<Vec<u8>, serde_json::Error> {
     let splits = Splits {
         chunk_bytes: log.pieces.iter().map(|piece| piece.len).collect(),
         chunk_timings_ms: timed.then(|| log.pieces.iter().map(gap).collect()),
+        truncated: log.truncated,
     };
     serde_json::to_vec(&splits)
 }

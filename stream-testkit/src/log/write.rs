@@ -42,7 +42,7 @@ impl ChunkLog {
                 .map_err(|error| LogError::io(&path.display().to_string(), "written", error))
         };
         write(path, self.to_form(form)?)?;
-        if self.recorded_cuts && matches!(form, Form::Sse | Form::Whole) {
+        if (self.recorded_cuts || self.truncated) && matches!(form, Form::Sse | Form::Whole) {
             let beside = splits::path_beside(path);
             let splits = splits::write(self)
                 .map_err(|error| LogError::io(&beside.display().to_string(), "written", error.into()))?;

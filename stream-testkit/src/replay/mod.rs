@@ -4,6 +4,7 @@
 //! jumps. The same log, settings and policies give the same bytes at the same times, on every machine.
 
 mod deltas;
+mod recorder;
 mod run;
 mod steps;
 mod upstream;
@@ -16,9 +17,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use stream_core::{Config, Decision, Outcome, Policy};
 
-pub use self::steps::Step;
+pub use self::steps::{Shown, Step};
 use crate::conformance::{Allow, Format, Report, View, check_whole_with, check_with};
-use crate::{ChunkLog, Cut};
+use crate::{ChunkLog, Cut, Redact};
 
 /// A log, and how it is to be run through which policies.
 ///
@@ -39,6 +40,7 @@ pub struct Replay {
     config: Config,
     policies: Vec<Factory>,
     stop: Option<Stop>,
+    redact: Redact,
 }
 
 /// Makes the policy of one stream.
@@ -60,6 +62,7 @@ impl Replay {
             config: Config::default(),
             policies: Vec::new(),
             stop: None,
+            redact: Redact::nothing(),
         }
     }
 
@@ -111,6 +114,12 @@ impl Replay {
         self
     }
 
+    /// Leaves values out of the [transcript](Replayed::transcript).
+    pub fn redact(mut self, redact: Redact) -> Self {
+        self.redact = redact;
+        self
+    }
+
     /// The log that is replayed, with its deltas as they were split or merged.
     #[must_use]
     pub fn log(&self) -> &ChunkLog {
@@ -134,6 +143,10 @@ impl fmt::Debug for Replay {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Replayed {
+    /// What the log is called.
+    pub name: String,
+    /// The names of the policies, in order.
+    pub policies: Vec<String>,
     /// What the client got, piece by piece, each with the time since the request.
     pub output: Vec<(Duration, Bytes)>,
     /// The decisions that were carried out, in order.
@@ -142,12 +155,13 @@ pub struct Replayed {
     pub outcome: Option<Outcome>,
     /// What happened, in order, each with its time.
     pub steps: Vec<(Duration, Step)>,
-    /// The most bytes that were held back at once, as far as was seen.
+    /// The most bytes that were held back at once, seen before and after every hook and verdict.
     pub held_max: usize,
     /// The format in which the client reads it.
     pub format: Format,
     /// Whether it is a whole response.
     pub whole: bool,
+    pub(crate) redact: Redact,
 }
 
 impl Replayed {

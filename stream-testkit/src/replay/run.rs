@@ -6,7 +6,7 @@ use stream_core::{Outcome, StreamProcessor};
 use tokio::runtime;
 use tokio::time::Instant;
 
-use super::steps::Recorder;
+use super::recorder::Recorder;
 use super::{Replay, Replayed, Step};
 use crate::WireKind;
 use crate::conformance::Format;
@@ -38,8 +38,11 @@ impl Replay {
         let start = Instant::now();
         let recorder = Recorder::new(start);
         let mut builder = StreamProcessor::builder().config(self.config.clone()).observer(recorder.clone());
+        let mut policies = Vec::new();
         for factory in &self.policies {
-            builder = builder.policy(factory());
+            let policy = factory();
+            policies.push(policy.name().to_owned());
+            builder = builder.policy(policy);
         }
         let run = async {
             if self.log.is_whole() {
@@ -63,10 +66,13 @@ impl Replay {
         });
         let told = outcome.as_ref().and_then(|outcome| outcome.format);
         Replayed {
+            name: self.log.name().to_owned(),
+            policies,
             output,
             decisions: decisions.collect(),
             format: self.format(told),
             whole: self.log.is_whole(),
+            redact: self.redact,
             outcome,
             held_max: recorded.held_max,
             steps: recorded.steps,

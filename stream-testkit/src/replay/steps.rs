@@ -1,12 +1,8 @@
 //! What happened in a replay, step by step.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
 use bytes::Bytes;
-use stream_core::record::StepView;
-use stream_core::{BlockKey, ChunkKind, Decision, Error, Observer, StreamBlock, ToolCall};
-use tokio::time::Instant;
+use stream_core::record::{Staged, StepView};
+use stream_core::{BlockKey, ChunkKind, Decision, End, Error, FinishReason, StreamBlock, Structure};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,103 +10,94 @@ use tokio::time::Instant;
 pub enum Step {
     /// A frame came from the upstream.
     In(Bytes),
-    /// A step was shown to a policy.
-    Shown {
+    /// A policy was shown a step.
+    Shown(Shown),
+    /// A hook returned, and what it staged was carried out.
+    Staged {
         /// The stage, counted from 0.
         stage: usize,
         /// The name of its policy.
         policy: String,
-        /// What kind of step it is.
-        kind: ChunkKind,
-        /// The block it belongs to.
-        block: Option<BlockKey>,
-        /// The kind of that block: `content`, `tool call` …
-        block_kind: Option<&'static str>,
-        /// The block that was completed.
-        completed: Option<BlockKey>,
-        /// The text, the fragment of arguments, or the name of a call that opens.
-        text: Option<String>,
-        /// How many bytes were held before.
+        /// How the stream ended, if it was `on_end`.
+        end: Option<End>,
+        /// What was staged, in order.
+        effects: Vec<Staged>,
+        /// How many bytes were held afterwards.
+        held: usize,
+    },
+    /// The verdict on a block came, or its deadline passed.
+    Judged {
+        /// The stage, counted from 0.
+        stage: usize,
+        /// The name of its policy.
+        policy: String,
+        /// The block that was judged.
+        block: BlockKey,
+        /// How many bytes were held afterwards.
         held: usize,
     },
     /// A decision was carried out.
     Decided(Decision),
-    /// Bytes left for the client.
+    /// Bytes were written for the client.
+    Written(Bytes),
+    /// The client got bytes.
     Out(Bytes),
     /// The stream was closed for an error.
     Closed(Error),
 }
 
-/// Writes down what happens. Clones write to the same place.
-#[derive(Debug, Clone)]
-pub(super) struct Recorder {
-    start: Instant,
-    shared: Arc<Mutex<Recorded>>,
+/// A step, as a policy was shown it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Shown {
+    /// The stage, counted from 0.
+    pub stage: usize,
+    /// The name of its policy.
+    pub policy: String,
+    /// What kind of step it is.
+    pub kind: ChunkKind,
+    /// The choice it belongs to.
+    pub choice: Option<u32>,
+    /// The block it belongs to.
+    pub block: Option<BlockKey>,
+    /// The kind of that block: `content`, `tool call` …
+    pub block_kind: Option<&'static str>,
+    /// Whether this step completed the block.
+    pub completes: bool,
+    /// What has a name: a call that opens, something opaque, a finish reason.
+    pub name: Option<String>,
+    /// The text, or the fragment of arguments.
+    pub text: Option<String>,
+    /// How many bytes were held before.
+    pub held: usize,
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Recorded {
-    pub(super) steps: Vec<(Duration, Step)>,
-    pub(super) held_max: usize,
-}
-
-impl Recorder {
-    pub(super) fn new(start: Instant) -> Self {
-        Self { start, shared: Arc::default() }
-    }
-
-    pub(super) fn out(&self, bytes: &Bytes) {
-        self.push(Step::Out(bytes.clone()));
-    }
-
-    pub(super) fn take(&self) -> Recorded {
-        std::mem::take(&mut *self.lock())
-    }
-
-    fn push(&self, step: Step) {
-        let at = self.start.elapsed();
-        self.lock().steps.push((at, step));
-    }
-
-    fn held(&self, held: usize) {
-        let mut recorded = self.lock();
-        recorded.held_max = recorded.held_max.max(held);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Recorded> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-// What leaves is written down where it is taken: keep-alives beside a waiting hook are only seen there.
-impl Observer for Recorder {
-    fn input(&mut self, frame: &[u8]) {
-        self.push(Step::In(Bytes::copy_from_slice(frame)));
-    }
-
-    fn step(&mut self, step: &StepView<'_>) {
-        self.held(step.held);
-        let chunk = step.chunk;
-        let block = chunk.block().and_then(|key| step.state.block(key));
-        let name = || block.and_then(StreamBlock::as_tool_call).map(ToolCall::name);
-        let text = chunk.text().or(chunk.arguments()).or_else(|| name().filter(|_| chunk.is_tool_call()));
-        self.push(Step::Shown {
+impl Shown {
+    /// With `opens`, nothing of its block was shown before.
+    pub(super) fn of(step: &StepView<'_>, opens: bool) -> Self {
+        let StepView { chunk, state, .. } = step;
+        let block = chunk.block().and_then(|key| state.block(key));
+        let text = chunk.text().or(chunk.arguments());
+        let name = match (chunk.kind(), block) {
+            (ChunkKind::ToolCall, Some(StreamBlock::ToolCall(call))) => opens.then(|| call.name()),
+            (ChunkKind::Opaque, Some(StreamBlock::Opaque(opaque))) => Some(opaque.kind()),
+            (ChunkKind::Structure(Structure::Finish), _) => {
+                let reason = chunk.choice().and_then(|choice| state.finish_reason_of(choice));
+                reason.map(FinishReason::raw)
+            }
+            _ => None,
+        };
+        Self {
             stage: step.stage,
             policy: step.policy.to_owned(),
             kind: chunk.kind(),
+            choice: chunk.choice(),
             block: chunk.block(),
             block_kind: block.map(StreamBlock::kind_name),
-            completed: step.state.just_completed().map(StreamBlock::key),
+            completes: state.just_completed().is_some(),
+            name: name.map(str::to_owned),
             text: text.map(str::to_owned),
             held: step.held,
-        });
-    }
-
-    fn decision(&mut self, decision: &Decision) {
-        self.push(Step::Decided(decision.clone()));
-    }
-
-    fn error(&mut self, error: &Error) {
-        self.push(Step::Closed(error.clone()));
+        }
     }
 }

@@ -10,11 +10,11 @@ pub(super) fn read(data: &str) -> Option<Plain> {
     let event: Event<'_> = serde_json::from_str(data).ok()?;
     let Delta { kind, text, thinking, partial_json } = event.delta;
     let kind = string(Some(kind))?;
-    let value = match (&kind[..], text, thinking, partial_json) {
-        ("text_delta", Some(value), None, None)
-        | ("thinking_delta", None, Some(value), None)
-        | ("input_json_delta", None, None, Some(value)) => value,
-        _ => return None,
+    let (("text_delta", Some(value), None, None)
+    | ("thinking_delta", None, Some(value), None)
+    | ("input_json_delta", None, None, Some(value))) = (&kind[..], text, thinking, partial_json)
+    else {
+        return None;
     };
     if string(Some(event.kind))? != "content_block_delta" {
         return None;

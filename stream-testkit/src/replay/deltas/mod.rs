@@ -74,7 +74,7 @@ fn rescript(log: &ChunkLog, with: impl FnOnce(WireKind, Vec<Event>) -> Script) -
     });
     let events: Vec<Event> = events.collect();
     let numbered = kind == WireKind::OpenAiResponses;
-    if numbered && events.iter().any(|event| event.is_numbered_out_of_reach()) {
+    if numbered && events.iter().any(Event::is_numbered_out_of_reach) {
         return log.clone();
     }
     ChunkLog::from_chunks(log.name(), with(kind, events).chunks)
