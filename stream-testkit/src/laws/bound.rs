@@ -41,7 +41,7 @@ pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
 fn kept_back(run: &Replayed) -> usize {
     let sizes = run.steps.iter().map(|(_, step)| match step {
         Step::In(frame) => (frame.len(), 0),
-        Step::Out(bytes) => (0, bytes.len()),
+        Step::Written(bytes) => (0, bytes.len()),
         _ => (0, 0),
     });
     let sizes: Vec<(usize, usize)> = sizes.collect();
@@ -70,7 +70,7 @@ fn steps(case: &Case<'_>, run: &Replayed) -> usize {
 }
 
 fn shown(run: &Replayed) -> usize {
-    run.steps.iter().filter(|(_, step)| matches!(step, Step::Shown { stage: 0, .. })).count()
+    run.steps.iter().filter(|(_, step)| matches!(step, Step::Shown(_))).count()
 }
 
 /// An ending, and what edits at the end may add.
