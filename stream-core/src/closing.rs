@@ -5,7 +5,7 @@ use crate::intake::UpstreamEnd;
 use crate::policy::End;
 use crate::stage::Stage;
 use crate::state::StreamState;
-use crate::wire::Ending;
+use crate::wire::{Ending, Traits};
 
 /// A stream on its way to the end. Stages are closed in order, each when it has stepped through everything and every
 /// decision has come.
@@ -26,11 +26,14 @@ pub(crate) struct Closing {
 
 impl Closing {
     /// The upstream ended by itself.
-    pub(crate) fn natural(upstream: UpstreamEnd, state: &StreamState) -> Self {
+    pub(crate) fn natural(upstream: UpstreamEnd, state: &StreamState, traits: Traits) -> Self {
         let UpstreamEnd { error, tail_dropped } = upstream;
-        let finished = state.is_terminal()
-            || (!state.finishes.is_empty() && state.finishes.iter().all(|(_, reason)| reason.is_some()));
-        let end = match (error, state.error()) {
+        let all_finished =
+            !state.finishes.is_empty() && state.finishes.iter().all(|(_, reason)| reason.is_some());
+        let finished = state.is_terminal() || all_finished;
+        // Once everything has been said, it does not matter how the connection ends.
+        let whole = state.is_terminal() || (all_finished && traits.finish_is_terminal && !tail_dropped);
+        let end = match (error.filter(|_| !whole), state.error()) {
             (Some(error), _) => End::Cut(Some(error)),
             (None, Some(error)) => End::Failed(error.clone()),
             (None, None) if finished && !tail_dropped => End::Finished,

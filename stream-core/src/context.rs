@@ -103,7 +103,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Releases everything this policy holds, but for blocks under [`decide`](Self::decide).
+    /// Releases everything this policy holds, but for blocks under [`decide`](Self::decide). At the completion of a
+    /// block, calls that overlap it and still go on stay held: they will complete by themselves (rule 1).
     pub fn flush(&mut self) {
         self.push(Effect::FlushAll);
     }
@@ -114,7 +115,7 @@ impl<'a> Context<'a> {
     }
 
     /// Drops what is held of a block. A tool call whose opening is dropped this way stays dropped, whatever comes of
-    /// it later.
+    /// it later. A [decision](Self::decide) it is under no longer counts.
     pub fn discard(&mut self, key: BlockKey) {
         self.push(Effect::Discard { key, reason: None });
     }
@@ -124,8 +125,8 @@ impl<'a> Context<'a> {
         self.push(Effect::Discard { key, reason: Some(reason.into()) });
     }
 
-    /// Puts other content in place of a block, in one piece. What comes of it later is dropped. Signed reasoning is
-    /// emptied (rule 22).
+    /// Puts other content in place of a block, in one piece. What comes of it later is dropped, and a
+    /// [decision](Self::decide) it is under no longer counts. Signed reasoning is emptied (rule 22).
     ///
     /// # Errors
     ///

@@ -44,7 +44,7 @@ use bytes::Bytes;
 use crate::block::{BlockKey, MAX_STAGES};
 use crate::chunk::Chunk;
 use crate::closing::Closing;
-use crate::context::{Context, Effects, VerdictFuture};
+use crate::context::{Context, EffectError, Effects, VerdictFuture};
 use crate::error::{Error, ErrorKind};
 use crate::intake::Intake;
 use crate::ledger::Ticket;
@@ -316,7 +316,8 @@ impl Engine {
                     let Some(end) = self.intake.take_end() else { return Work::Wait };
                     self.ensure_stages();
                     let state = &self.stages[0].fold.state;
-                    self.closing = Some(Closing::natural(end, state));
+                    let traits = self.intake.settled_format().traits();
+                    self.closing = Some(Closing::natural(end, state, traits));
                     if let Some(End::Cut(Some(error))) = self.closing.as_ref().map(Closing::end) {
                         self.error = Some(error.clone());
                     }
@@ -359,6 +360,8 @@ impl Engine {
         let staged = self.observer.is_some().then(|| (effects.staged(), self.stages[stage].shown.is_none()));
         let mut out = Vec::new();
         let committed = self.stages[stage].commit(effects, self.now, &mut out);
+        let settled = |pending: &Pending| pending.stage == stage && committed.settled.contains(&pending.key);
+        self.tickets.retain(|_, pending| !settled(pending));
         let mut judging = Vec::new();
         for (key, within, future) in committed.decide {
             let ticket = Ticket(self.next_ticket);
@@ -424,6 +427,13 @@ impl Engine {
             };
             if open { Verdict::Release } else { Verdict::drop(reason) }
         });
+        let verdict = match verdict {
+            Verdict::Replace(with) if !self.stages[stage].takes(key, &with) => {
+                let reason = format!("the judge failed: {}", EffectError::NotAnObject);
+                if open { Verdict::Release } else { Verdict::drop(reason) }
+            }
+            verdict => verdict,
+        };
         let mut out = Vec::new();
         let ending = self.stages[stage].verdict(key, verdict, self.now, &mut out);
         self.report_verdict(stage, key);
@@ -482,7 +492,7 @@ impl Engine {
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         let limits = &self.config.limits;
-        let idle = self.wants_input().then(|| self.idle_from.saturating_add(limits.idle));
+        let idle = self.wants_input().then(|| self.idle_from.saturating_add(self.patience()));
         let judged = self.tickets.values().map(|pending| pending.deadline).min();
         let keep_alive = limits
             .keep_alive
@@ -503,7 +513,7 @@ impl Engine {
         for ticket in late {
             self.verdict(ticket, Err(Failure::TimedOut));
         }
-        let idle = self.config.limits.idle;
+        let idle = self.patience();
         if self.wants_input() && self.now >= self.idle_from.saturating_add(idle) {
             let message = format!("expected bytes, found silence for {idle:?}");
             self.intake.end(Some(Error::new(ErrorKind::Idle, message)));
@@ -565,6 +575,13 @@ impl Engine {
             all.iter().for_each(|decision| observer.decision(decision));
         }
         all
+    }
+
+    /// How long the upstream may be silent: after the terminal marker there is little to wait for.
+    fn patience(&self) -> Duration {
+        let over = self.stages.first().is_some_and(|stage| stage.fold.state.is_terminal());
+        let idle = self.config.limits.idle;
+        if over { idle.min(LINGER) } else { idle }
     }
 
     fn is_full(&self) -> bool {
@@ -649,7 +666,8 @@ impl Engine {
         }
         let mut out = Vec::new();
         let closing = self.closing.as_mut()?;
-        closing.dropped |= self.stages[index].close(closing.is_abrupt(), self.now, &mut out);
+        let finished = *closing.end() == End::Finished;
+        closing.dropped |= self.stages[index].close(finished, closing.is_abrupt(), self.now, &mut out);
         closing.next_stage();
         self.tickets.retain(|_, pending| pending.stage != index);
         self.forward(index, out);
@@ -759,3 +777,7 @@ impl fmt::Debug for Engine {
             .finish_non_exhaustive()
     }
 }
+
+/// How long an upstream is waited for that has sent its terminal marker and does not close: pings, and one provider's
+/// cost, come after it.
+const LINGER: Duration = Duration::from_secs(5);

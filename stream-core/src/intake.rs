@@ -200,15 +200,25 @@ impl Intake {
             if frame.is_stray() {
                 self.decoded.deltas.push(stray(&frame));
             }
-        } else if let Some(view) = lenient(&frame) {
-            if format.decode(&view, &mut self.decoded).is_err() {
+        } else if frame.is_stray() {
+            let view = lenient(&frame);
+            let read = view.as_ref().is_some_and(|view| format.decode(view, &mut self.decoded).is_ok());
+            if !read && !frame.is_terminated() {
+                self.end.get_or_insert_default().tail_dropped = true;
+                return self.next();
+            }
+            if !read {
                 self.decoded.deltas.clear();
+            }
+            if !read || !frame.is_lenient() {
                 self.decoded.deltas.push(stray(&frame));
             }
-        } else if frame.is_stray() {
-            self.decoded.deltas.push(stray(&frame));
-        } else {
+        } else if frame.is_terminated() || frame.is_comment() {
             self.decoded.deltas.push(Delta::stream(DeltaKind::Comment));
+        } else {
+            // An `event:` line whose data never came: a client would take it for the next event's.
+            self.end.get_or_insert_default().tail_dropped = true;
+            return self.next();
         }
         self.decoded.wants_meta = self.decoded.id.is_none() && self.decoded.wants_meta;
         Ok(Some(self.outgoing(frame)))

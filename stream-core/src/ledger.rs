@@ -95,6 +95,8 @@ pub(crate) struct ItemLedger {
     pub(crate) kept: usize,
     pub(crate) undecided: usize,
     pub(crate) closed: bool,
+    /// Cut off before anything of it came.
+    pub(crate) gone: bool,
 }
 
 /// The calls of a choice, for its finish reason.
@@ -130,11 +132,23 @@ impl Ledgers {
         self.items.entry(item).or_default().closed = true;
     }
 
-    /// No more comes of any of the first `blocks` blocks, nor of any item.
-    pub(crate) fn close_all(&mut self, blocks: usize) {
+    /// An item opened.
+    pub(crate) fn open_item(&mut self, item: u32) {
+        self.items.entry(item).or_default();
+    }
+
+    /// No more comes of any of the first `blocks` blocks, nor of any item. Of a stream that is cut off, openings with
+    /// nothing behind them do not leave.
+    pub(crate) fn close_all(&mut self, blocks: usize, abrupt: bool) {
         self.blocks.resize_with(blocks.max(self.blocks.len()), Ledger::default);
-        self.blocks.iter_mut().for_each(|ledger| ledger.closed = true);
-        self.items.values_mut().for_each(|item| item.closed = true);
+        for ledger in &mut self.blocks {
+            ledger.closed = true;
+            ledger.gone |= abrupt && ledger.payload == 0;
+        }
+        for item in self.items.values_mut() {
+            item.closed = true;
+            item.gone |= abrupt && item.payload == 0;
+        }
     }
 
     pub(crate) fn choice_mut(&mut self, choice: u32) -> &mut ChoiceLedger {
@@ -279,8 +293,19 @@ impl Ledgers {
         true
     }
 
+    /// A part that was to leave does not.
+    pub(crate) fn take_back(&mut self, key: BlockKey, opener: bool) {
+        let ledger = self.get_mut(key);
+        ledger.kept = ledger.kept.saturating_sub(1);
+        let item = ledger.item;
+        if let Some(item) = item.and_then(|item| self.items.get_mut(&item)) {
+            item.kept = item.kept.saturating_sub(1);
+        }
+        self.decided(key, Decided::Dropped, opener);
+    }
+
     /// Nothing of the block leaves any more.
-    fn lose(&mut self, key: BlockKey) {
+    pub(crate) fn lose(&mut self, key: BlockKey) {
         let ledger = self.get_mut(key);
         if !std::mem::replace(&mut ledger.gone, true) && ledger.is_call {
             let choice = ledger.choice;

@@ -166,6 +166,53 @@ impl Outbox {
             .sum::<usize>();
     }
 
+    /// Drops payload that was let go and waits behind something held: once that is cut off, nothing follows it.
+    pub(crate) fn abandon(&mut self, ledgers: &mut Ledgers) {
+        let frames = self.lanes.values_mut().flatten().chain(self.behind.iter_mut());
+        for waiting in frames.flat_map(|frame| frame.parts.iter_mut().skip(frame.decided)) {
+            let part = &mut waiting.part;
+            if !part.delta.kind.is_payload() || part.fate == Fate::Dropped {
+                continue;
+            }
+            let outcome = match waiting.mark {
+                Mark::Held { seq } => {
+                    part.key.and_then(|key| ledgers.get(key)).and_then(|ledger| ledger.outcome(seq))
+                }
+                _ => Some(&Outcome::Release),
+            };
+            let was_kept = match outcome {
+                // Not decided over yet: dropped with all that is held.
+                None => continue,
+                Some(Outcome::Release) => true,
+                Some(Outcome::Replace(_)) => waiting.opener,
+                Some(Outcome::Drop { .. }) => false,
+            };
+            part.fate = Fate::Dropped;
+            waiting.mark = Mark::Decided;
+            if let Some(key) = part.key.filter(|_| was_kept) {
+                ledgers.take_back(key, waiting.opener);
+            }
+        }
+    }
+
+    /// Drops the annotations that still wait for the payload they speak of. True if there were any.
+    pub(crate) fn drop_ahead(&mut self) -> bool {
+        let mut any = false;
+        let ahead = &self.ahead;
+        let frames = self.lanes.values_mut().flatten().chain(self.behind.iter_mut());
+        for waiting in frames.flat_map(|frame| frame.parts.iter_mut()) {
+            if let Mark::RidesAhead { seq } = waiting.mark {
+                let came = ahead.get(&waiting.part.delta.choice.unwrap_or(0));
+                if !came.is_some_and(|came| came.iter().any(|(at, _)| *at > seq)) {
+                    waiting.part.fate = Fate::Dropped;
+                    waiting.mark = Mark::Decided;
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+
     /// Drops finishes, terminal markers and errors, so that an ending can take their place.
     pub(crate) fn drop_endings(&mut self) {
         let frames = self.lanes.values_mut().flatten().chain(self.behind.iter_mut());
@@ -298,7 +345,7 @@ fn resolve(
         Mark::Wraps { item } => match ledgers.item(item) {
             Some(item) if item.kept > 0 => kept,
             Some(item) if item.undecided > 0 || !item.closed => None,
-            Some(item) if item.payload > 0 => dropped,
+            Some(item) if item.payload > 0 || item.gone => dropped,
             Some(_) => kept,
             None => None,
         },

@@ -191,6 +191,12 @@ impl Frame {
         self.stray
     }
 
+    /// Whether it is nothing but comments and blank lines.
+    #[must_use]
+    pub fn is_comment(&self) -> bool {
+        self.lines().all(|line| line.is_empty() || line.starts_with(b":"))
+    }
+
     /// Whether the frame ended with its border, rather than with the bytes.
     #[must_use]
     pub fn is_terminated(&self) -> bool {
@@ -198,20 +204,19 @@ impl Frame {
     }
 
     /// What a lenient client could read from a frame that is no event (rule 9): the value of `data:` lines that
-    /// have white space before them, or bare JSON.
+    /// have white space before them, or bare JSON. [`is_lenient`](Self::is_lenient) says whether that is all of it.
     #[must_use]
     pub fn lenient_data(&self) -> Option<Bytes> {
         if !self.stray || self.data.is_some() {
             return None;
         }
         let mut joined = BytesMut::new();
-        for line in self.raw.split(|byte| matches!(byte, b'\n' | b'\r')) {
-            let line = line.strip_prefix(BOM).unwrap_or(line);
-            if let Some(value) = line.trim_ascii_start().strip_prefix(b"data:") {
+        for line in self.lines() {
+            if let Some(value) = lenient_value(line) {
                 if !joined.is_empty() {
                     joined.extend_from_slice(b"\n");
                 }
-                joined.extend_from_slice(value.strip_prefix(b" ").unwrap_or(value));
+                joined.extend_from_slice(value);
             }
         }
         if !joined.is_empty() {
@@ -219,6 +224,21 @@ impl Frame {
         }
         let bare = self.raw.strip_prefix(BOM).unwrap_or(&self.raw).trim_ascii();
         (bare.starts_with(b"{") && bare.ends_with(b"}")).then(|| self.raw.slice_ref(bare))
+    }
+
+    /// Whether [`lenient_data`](Self::lenient_data) leaves out no line that a client could read: only comments and the
+    /// standard's other fields.
+    #[must_use]
+    pub fn is_lenient(&self) -> bool {
+        let mut stray = self.lines().filter(|line| is_stray(line)).peekable();
+        let all_data = stray.peek().is_some() && stray.all(|line| lenient_value(line).is_some());
+        // Without such a line the data is the frame itself.
+        all_data || !self.lines().any(|line| lenient_value(line).is_some())
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        let raw = self.raw.strip_prefix(BOM).unwrap_or(&self.raw);
+        raw.split(|byte| matches!(byte, b'\n' | b'\r'))
     }
 }
 
@@ -266,11 +286,10 @@ impl Lines {
         }
         let value = (value, frame.len());
         match &line[..name] {
-            b"" | b"id" | b"retry" => {}
             b"data" if self.data.is_none() => self.data = Some(value),
             b"data" => self.more.push(value),
             b"event" => self.event = Some(value),
-            _ => self.stray = true,
+            _ => self.stray |= is_stray(line),
         }
     }
 
@@ -295,6 +314,19 @@ impl Lines {
             raw,
         }
     }
+}
+
+/// Whether a line is neither blank, a comment nor one of the standard's fields.
+fn is_stray(line: &[u8]) -> bool {
+    let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
+    !matches!(name, b"" | b"data" | b"event" | b"id" | b"retry")
+}
+
+/// The value of a `data:` line with white space, or a byte order mark, before it.
+fn lenient_value(line: &[u8]) -> Option<&[u8]> {
+    let line = line.strip_prefix(BOM).unwrap_or(line);
+    let value = line.trim_ascii_start().strip_prefix(b"data:")?;
+    Some(value.strip_prefix(b" ").unwrap_or(value))
 }
 
 const BOM: &[u8] = b"\xef\xbb\xbf";

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::assembler::fold::{Fold, Keep, Transition};
-use crate::block::{BlockKey, StreamBlock};
+use crate::block::{BlockKey, BlockStatus, StreamBlock};
 use crate::chunk::{Chunk, ChunkKind, Structure};
 use crate::context::{Context, Effect, Effects, VerdictFuture};
 use crate::delta::{Channel, Delta, DeltaKind, Slot, Text};
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::ledger::{Decided, Ledgers, Outcome, Ticket};
 use crate::limits::Limits;
 use crate::outbox::{Mark, Outbox, Queued, Waiting, edited, inserted_text, replace_body};
-use crate::policy::{Attention, Needs, OnFailure, Verdict};
+use crate::policy::{Attention, Needs, OnFailure, Replacement, Verdict};
 use crate::record::{Action, Decision};
 use crate::request::Request;
 use crate::wire::{Ending, Fate, Outgoing, Part, SharedFormat};
@@ -78,6 +78,8 @@ pub(crate) enum Advance {
 pub(crate) struct Committed {
     pub(crate) terminate: Option<Ending>,
     pub(crate) decide: Vec<(BlockKey, Option<Duration>, VerdictFuture)>,
+    /// Blocks that were discarded or replaced: the verdict they waited for comes too late.
+    pub(crate) settled: Vec<BlockKey>,
 }
 
 impl Stage {
@@ -213,16 +215,19 @@ impl Stage {
                 }
                 Effect::FlushAll => {
                     for key in self.ledgers.waiting() {
-                        if self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_none()) {
+                        let pending = self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_some());
+                        if !pending && !self.is_yet_to_be_judged(key) {
                             self.settle(key, Outcome::Release, None, now);
                         }
                     }
                 }
                 Effect::Flush(key) => self.settle(key, Outcome::Release, None, now),
                 Effect::Discard { key, reason } => {
-                    self.settle(key, Outcome::Drop { notice: None }, reason, now)
+                    self.overrule(key, &mut committed);
+                    self.settle(key, Outcome::Drop { notice: None }, reason, now);
                 }
                 Effect::Replace { key, with } => {
+                    self.overrule(key, &mut committed);
                     if let Some(waiting) = part.as_mut().filter(|waiting| waiting.part.key == Some(key))
                         && std::mem::take(&mut undecided)
                     {
@@ -276,6 +281,12 @@ impl Stage {
         committed
     }
 
+    /// Whether a block can be replaced so: where arguments are a JSON value, with nothing but an object (rule 25).
+    pub(crate) fn takes(&self, key: BlockKey, with: &Replacement) -> bool {
+        let is_call = self.fold.state.block(key).is_some_and(|block| block.as_tool_call().is_some());
+        !is_call || !self.format.traits().arguments_are_json || crate::json::is_object(&with.body)
+    }
+
     /// Carries out a verdict. An ending, if it was to terminate.
     pub(crate) fn verdict(
         &mut self,
@@ -293,6 +304,8 @@ impl Stage {
             Verdict::Drop { reason, notice } => {
                 let notice = notice.map(Text::from);
                 self.settle(key, Outcome::Drop { notice }, Some(reason), now);
+                // The verdict is over the block, also over what has not come yet.
+                self.ledgers.lose(key);
                 None
             }
             Verdict::Replace(with) => {
@@ -322,20 +335,35 @@ impl Stage {
         self.outbox.release(&mut self.ledgers, out);
     }
 
-    /// Nothing more comes: drops what is still held. With `abrupt`, the endings on their way are dropped too. True if
-    /// anything was held.
-    pub(crate) fn close(&mut self, abrupt: bool, now: Duration, out: &mut Vec<Outgoing>) -> bool {
-        let mut dropped = false;
+    /// Nothing more comes: drops what is still held, and unless the stream `finished` the annotations that wait for
+    /// what has not come. With `abrupt`, also what waits behind it, and the endings on their way. True if anything was
+    /// dropped.
+    pub(crate) fn close(
+        &mut self,
+        finished: bool,
+        abrupt: bool,
+        now: Duration,
+        out: &mut Vec<Outgoing>,
+    ) -> bool {
+        let looks = self.needs != Needs::nothing() && !self.bypassed;
+        let mut dropped = looks && !finished && self.outbox.drop_ahead();
+        if dropped {
+            let reason = Some("what it speaks of never came".into());
+            self.note(None, Action::Dropped, reason, 0, Duration::ZERO);
+        }
+        if abrupt {
+            self.outbox.drop_endings();
+            self.outbox.release(&mut self.ledgers, out);
+            self.outbox.abandon(&mut self.ledgers);
+        }
         for key in self.ledgers.waiting() {
             self.ledgers.get_mut(key).pending = None;
             self.settle(key, Outcome::Drop { notice: None }, Some("still held at the end".into()), now);
             dropped = true;
         }
-        self.ledgers.close_all(self.fold.state.blocks().len());
+        self.ledgers.close_all(self.fold.state.blocks().len(), abrupt);
         self.outbox.no_more(u64::MAX);
-        if abrupt {
-            self.outbox.drop_endings();
-        } else {
+        if !abrupt {
             self.insert_deferred();
         }
         self.outbox.release(&mut self.ledgers, out);
@@ -494,7 +522,10 @@ impl Stage {
         match (&delta.kind, delta.slot) {
             (DeltaKind::ItemStart { channel }, Slot::At { item, .. }) => match channel {
                 Channel::Reasoning => Mark::Decided,
-                _ => Mark::Wraps { item },
+                _ => {
+                    self.ledgers.open_item(item);
+                    Mark::Wraps { item }
+                }
             },
             (DeltaKind::Stop, Slot::At { item, part: Slot::ITEM }) => {
                 self.ledgers.close_item(item);
@@ -611,6 +642,22 @@ impl Stage {
         let reasoning =
             self.fold.state.block(key).is_some_and(|block| block.channel() == Some(Channel::Reasoning));
         reasoning && self.format.traits().reasoning_is_signed
+    }
+
+    /// Whether this is the completion of another block, and a call that overlaps it still goes on: "judge, then flush"
+    /// was not said of that one (rule 1).
+    fn is_yet_to_be_judged(&self, key: BlockKey) -> bool {
+        let block = &self.fold.state.blocks[key.index()];
+        let goes_on = block.status() == BlockStatus::Open && block.channel().is_none();
+        goes_on && self.fold.state.completed.is_some_and(|completed| completed != key)
+    }
+
+    /// The policy says itself what becomes of a block that it had given to a judge.
+    fn overrule(&mut self, key: BlockKey, committed: &mut Committed) {
+        if self.ledgers.get_mut(key).pending.take().is_some() {
+            committed.decide.retain(|(asked, ..)| *asked != key);
+            committed.settled.push(key);
+        }
     }
 
     /// Decides over what is held of a block.

@@ -2,6 +2,7 @@
 
 pub mod conformance;
 pub mod cut;
+pub mod faults;
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../../docs/testing-policies.md")]
 pub mod guide {}
@@ -11,6 +12,9 @@ pub mod log;
 mod random;
 pub mod replay;
 pub mod script;
+pub mod second_turn;
+#[cfg(feature = "server")]
+pub mod server;
 mod snapshot;
 #[cfg(feature = "proptest")]
 pub mod strategies;

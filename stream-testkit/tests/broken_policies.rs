@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use policies::{Plain, Steps};
-use stream_core::{BlockKey, Chunk, Context, Ending, Policy, PolicyError, StreamState, async_trait};
+use stream_core::{Chunk, Context, Ending, Policy, PolicyError, StreamState, async_trait};
 use stream_testkit::laws::{Broken, Law, Laws};
 use stream_testkit::{ChunkLog, Fragments, Script, WireKind, laws};
 
@@ -62,7 +62,8 @@ struct LeaksThePrefix;
 
 impl Steps for LeaksThePrefix {
     fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
-        let arguments = state.current_block().and_then(|block| block.as_tool_call()).map(|call| call.arguments());
+        let arguments =
+            state.current_block().and_then(|block| block.as_tool_call()).map(|call| call.arguments());
         match arguments {
             Some(arguments) if arguments.len() > 16 => {}
             _ => ctx.send(chunk),
@@ -74,7 +75,7 @@ impl Steps for LeaksThePrefix {
 fn a_policy_that_leaks_the_prefix_of_a_call_is_caught_by_no_leak() {
     let broken = broken_by(Law::NoLeak, || LeaksThePrefix);
     assert_eq!(broken.law().name(), "no-leak");
-    assert_eq!(broken.expected(), "nothing of block #1, which was dropped, to leave");
+    assert_eq!(broken.expected(), "nothing of block #0, which was dropped, to leave");
 }
 
 /// Hides a word where a chunk holds all of it.
@@ -101,7 +102,8 @@ struct Doubles;
 
 impl Steps for Doubles {
     fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
-        let so_far = state.current_block().and_then(|block| block.as_text()).map(|block| block.text().to_owned());
+        let so_far =
+            state.current_block().and_then(|block| block.as_text()).map(|block| block.text().to_owned());
         ctx.send(match so_far {
             Some(text) => chunk.with_text(text),
             None => chunk,
@@ -131,13 +133,13 @@ fn a_policy_that_decides_by_the_size_of_a_chunk_depends_on_chunking() {
     assert_eq!(caught(|| DecidesBySize), "rechunking");
 }
 
-/// Counts over all streams, and stops at some number.
+/// Counts over all streams, and stops now and then.
 #[derive(Default)]
 struct SharesState(Arc<AtomicUsize>);
 
 impl Steps for SharesState {
     fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
-        if self.0.fetch_add(1, Ordering::Relaxed) == 40 {
+        if self.0.fetch_add(1, Ordering::Relaxed) % 40 == 39 {
             ctx.terminate(Ending::refuse("enough"));
         } else {
             ctx.send(chunk);
@@ -229,8 +231,6 @@ impl Steps for Panics {
             assert!(arguments["path"].is_string());
         }
     }
-
-    fn end(&mut self, _: &mut Context<'_>) {}
 }
 
 #[test]
@@ -241,8 +241,7 @@ fn a_policy_that_takes_things_for_granted_panics() {
 }
 
 /// Ends the stream, and goes on.
-#[derive(Default)]
-struct SendsAfterTerminate(Option<BlockKey>);
+struct SendsAfterTerminate;
 
 #[async_trait]
 impl Policy for SendsAfterTerminate {
@@ -266,9 +265,10 @@ impl Policy for SendsAfterTerminate {
 
 #[test]
 fn what_is_sent_after_a_termination_does_not_leave() {
-    for kind in WireKind::ALL {
+    // A refusal in Responses leaves the text that it interrupts open, whatever is sent: see `tests/laws.rs`.
+    for kind in WireKind::ALL.into_iter().filter(|kind| *kind != WireKind::OpenAiResponses) {
         let log = script().to_log(kind);
-        Laws::of(SendsAfterTerminate::default).only(Law::Ending).check(&log).unwrap();
-        Laws::of(SendsAfterTerminate::default).only(Law::NoLeak).check(&log).unwrap();
+        Laws::of(|| SendsAfterTerminate).only(Law::Ending).check(&log).unwrap();
+        Laws::of(|| SendsAfterTerminate).only(Law::NoLeak).check(&log).unwrap();
     }
 }

@@ -34,7 +34,6 @@ fn runtime(paused: bool) -> Runtime {
 }
 
 #[test]
-#[ignore = "the processor's loop waits for the upstream before it hands over what it has written"]
 fn what_is_sent_leaves_when_it_came() {
     // Rule 11.
     for kind in WireKind::ALL {

@@ -99,8 +99,9 @@ impl Assembler {
         self.intake.end(None);
         self.drain(&mut |_, _| {})?;
         let upstream = self.intake.take_end().unwrap_or_default();
+        let traits = self.intake.settled_format().traits();
         let fold = self.fold();
-        let closing = crate::closing::Closing::natural(upstream, &fold.state);
+        let closing = crate::closing::Closing::natural(upstream, &fold.state, traits);
         if *closing.end() == crate::policy::End::Finished {
             while fold.complete_next().is_some() {}
         } else {

@@ -7,6 +7,9 @@ mod kit;
 mod annotations;
 mod fold;
 mod restated;
+mod stray;
+mod twice;
+mod verdicts;
 
 /// A chat chunk of the first choice.
 fn chat(delta: &str) -> String {

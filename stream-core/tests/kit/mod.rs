@@ -38,7 +38,7 @@ pub(crate) fn run_with(builder: Builder, body: &[u8], eof: Eof) -> Ran {
     if eof == Eof::Broken {
         chunks.push(Err(std::io::Error::other("reset")));
     }
-    runtime().block_on(async {
+    block_on(async {
         let mut processor = builder.build(stream::iter(chunks)).unwrap();
         let mut out = Vec::new();
         while let Some(bytes) = processor.next().await {
@@ -52,12 +52,17 @@ pub(crate) fn run_with(builder: Builder, body: &[u8], eof: Eof) -> Ran {
 /// What left of a whole response under one policy.
 pub(crate) fn whole(body: impl AsRef<[u8]>, policy: impl Policy + 'static) -> String {
     let body = Bytes::copy_from_slice(body.as_ref());
-    let whole = runtime().block_on(StreamProcessor::builder().policy(policy).whole(body)).unwrap();
+    let whole = block_on(StreamProcessor::builder().policy(policy).whole(body)).unwrap();
     String::from_utf8_lossy(&whole.body).into_owned()
 }
 
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+/// Runs to the end on a runtime whose time is paused, one for each thread.
+fn block_on<F: Future>(future: F) -> F::Output {
+    thread_local! {
+        static RUNTIME: tokio::runtime::Runtime =
+            tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    }
+    RUNTIME.with(|runtime| runtime.block_on(future))
 }
 
 /// An event without a name, as chat and Gemini send them.

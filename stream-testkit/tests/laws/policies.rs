@@ -93,12 +93,12 @@ impl Steps for DropCalls {
     }
 }
 
-/// Writes all text in capitals.
+/// Writes content in capitals. Reasoning is never edited: an edited chunk of it leaves empty (rule 22).
 pub(crate) struct Shout;
 
 impl Steps for Shout {
     fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
-        let loud = chunk.text().map(str::to_uppercase);
+        let loud = content(&chunk).map(|(_, text)| text.to_uppercase());
         ctx.send(match loud {
             Some(text) => chunk.with_text(text),
             None => chunk,

@@ -43,7 +43,8 @@ pub(super) fn with_data(frame: &Frame, data: &str) -> Bytes {
 
 /// A frame without the lines that belong to no event: one of them may be what was dropped.
 pub(super) fn event_only(frame: &Frame) -> Frame {
-    let Some(data) = frame.data_bytes().and_then(|data| std::str::from_utf8(data).ok()) else {
+    let data = frame.data().or_else(|| frame.lenient_data());
+    let Some(data) = data.as_deref().and_then(|data| std::str::from_utf8(data).ok()) else {
         return frame.clone();
     };
     let mut framer = Framer::new(usize::MAX);

@@ -181,8 +181,9 @@ impl MessagesWriter {
             _ => None,
         });
         match finish {
-            Some((reason, Fate::Edited)) => self.patched(frame, &finish_with(frame, Some(reason)), out),
-            Some((_, Fate::Dropped)) => self.patched(frame, &finish_with(frame, None), out),
+            Some((reason, Fate::Edited)) => self.patched(frame, &finish_with(frame, reason), out),
+            // An ending takes its place, with the usage.
+            Some((_, Fate::Dropped)) => return,
             _ => self.raw(frame, out),
         }
         for part in own(parts).filter(|part| part.fate != Fate::Dropped) {
@@ -281,8 +282,8 @@ fn ends_message(kind: &DeltaKind) -> bool {
 }
 
 /// The data of a `message_delta` with another stop reason; the stop sequence belonged to the one before.
-fn finish_with(frame: &Frame, reason: Option<&FinishReason>) -> String {
-    let reason = reason.map_or_else(|| String::from("null"), |reason| json::quote(reason.raw()));
+fn finish_with(frame: &Frame, reason: &FinishReason) -> String {
+    let reason = json::quote(reason.raw());
     let delta = |field| [At::Key("delta"), At::Key(field)];
     let edits = [(&delta("stop_reason")[..], &*reason), (&delta("stop_sequence")[..], "null")];
     json::patch(&data(frame), &edits)

@@ -33,6 +33,11 @@ impl Ledger {
     /// Writes down what becomes of a part. Choices that finish here without an answer, though they had one, are
     /// added to `empty`.
     pub(super) fn note(&mut self, part: &Part, fate: Fate, empty: &mut Vec<u32>) {
+        let ends =
+            matches!(part.delta.kind, DeltaKind::Finish(_) | DeltaKind::Terminal | DeltaKind::Error(_));
+        if ends && fate == Fate::Dropped {
+            return;
+        }
         let Some(number) = part.delta.choice else {
             match part.delta.kind {
                 DeltaKind::Error(_) => self.ended = true,

@@ -181,7 +181,7 @@ impl<'d> Reader<'d> {
         let arguments = arguments(call);
         let starts = name.is_some();
         let continues = call.will_continue == Some(true);
-        if starts || arguments.is_some() {
+        if starts || arguments.is_some() || id.is_some() {
             let delta = CallDelta { id, name, arguments, starts, ..CallDelta::default() };
             self.push(slot, DeltaKind::Call(delta), inner);
         } else if continues {

@@ -114,6 +114,8 @@ impl<'d> Rebuild<'_, 'd> {
         let fate = self.ledger.fate(part);
         let (_, candidate) = locate(part.delta.place.outer);
         let finishes = match &part.delta.kind {
+            // An ending takes its place.
+            DeltaKind::Finish(_) if fate == Fate::Dropped => true,
             DeltaKind::Finish(reason) => {
                 let raw = self.document.finish(candidate).filter(|_| fate == Fate::Kept);
                 if let (Closing::Own(_), Some(draft)) = (closing, self.drafts.get_mut(candidate)) {

@@ -157,7 +157,9 @@ impl GeminiWriter {
     fn missing(&self, frame: &Frame) -> &'static str {
         match frame.raw().last() {
             _ if frame.is_terminated() => "",
-            Some(b'\n' | b'\r') => self.line_end,
+            Some(b'\n') => self.line_end,
+            // The CR of a CRLF that was cut in two.
+            Some(b'\r') => "\n\r\n",
             _ if self.line_end == CRLF => "\r\n\r\n",
             _ => "\n\n",
         }

@@ -46,28 +46,30 @@ impl BodyReader<'_> {
     }
 
     fn reasoning(&mut self, body: &Body<'_>) -> Result<(), DecodeError> {
-        let text = |text: &Option<Str<'_>>| text.as_ref().is_some_and(|text| !text.0.is_empty());
         let mut signed = body.signed;
         let details = match body.reasoning_details {
             Some(raw) => parse::<Vec<Option<Detail<'_>>>>(raw.get(), "a list of reasoning details")?,
             None => Vec::new(),
         };
-        match (&body.reasoning_content, &body.reasoning) {
-            (Some(Str(text)), _) if !text.is_empty() => {
-                self.text(Channel::Reasoning, text, Field::ReasoningContent, 0);
+        // Twins repeat each other and are said once; one that says something else is payload of its own.
+        let twins = [(&body.reasoning_content, Field::ReasoningContent), (&body.reasoning, Field::Reasoning)];
+        let mut said: Option<&str> = None;
+        for (twin, field) in twins {
+            if let Some(Str(text)) = twin
+                && !text.is_empty()
+                && said != Some(text)
+            {
+                self.text(Channel::Reasoning, text, field, 0);
+                said = Some(text);
             }
-            (_, Some(Str(text))) if !text.is_empty() => {
-                self.text(Channel::Reasoning, text, Field::Reasoning, 0);
+        }
+        let of_details: String = details.iter().flatten().map(Detail::first).collect();
+        for (item, detail) in details.iter().enumerate() {
+            let Some(detail) = detail else { continue };
+            if said != Some(&of_details) {
+                self.text(Channel::Reasoning, detail.first(), Field::ReasoningDetail, item);
             }
-            _ => {
-                for (item, detail) in details.iter().enumerate() {
-                    let Some(detail) = detail else { continue };
-                    let source = if text(&detail.text) { &detail.text } else { &detail.summary };
-                    if let Some(Str(text)) = source {
-                        self.text(Channel::Reasoning, text, Field::ReasoningDetail, item);
-                    }
-                }
-            }
+            self.text(Channel::Reasoning, detail.second(), Field::ReasoningDetail, item);
         }
         signed |= details.iter().flatten().any(Detail::is_signed);
         if signed {
@@ -118,6 +120,10 @@ impl BodyReader<'_> {
     fn tool_call(&mut self, raw: &str, item: usize) -> Result<(), DecodeError> {
         let Some(call) = parse::<Option<Call<'_>>>(raw, "a tool call")? else { return Ok(()) };
         let (name, arguments, flavor) = match (&call.function, &call.custom) {
+            // Which of them runs is up to the client; only one could be judged.
+            (Some(_), Some(_)) => {
+                return Err(DecodeError::new("a call of one kind of tool", "one of two kinds"));
+            }
             (Some(function), _) => (function.name.as_ref(), function.arguments, CallFlavor::Function),
             (None, Some(custom)) => (custom.name.as_ref(), custom.input, CallFlavor::Custom),
             (None, None) if is_foreign(raw) => {

@@ -12,7 +12,7 @@ pub(super) const ENVELOPE: [&str; 7] =
     ["id", "object", "created", "model", "system_fingerprint", "service_tier", "provider"];
 
 /// The fields of an error that survive a rebuild.
-const ERROR: [&str; 5] = ["message", "type", "param", "code", "status_code"];
+pub(super) const ERROR: [&str; 5] = ["message", "type", "param", "code", "status_code"];
 
 /// A chunk, or a whole response.
 #[derive(Debug, Default)]

@@ -1,12 +1,14 @@
 //! Reading: chunks and whole responses become deltas.
 
+use memchr::memmem;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::body::BodyReader;
 use super::place::{Field, put};
-use super::view::{self, Body, Choice, Chunk, Content, Str, is_void, text_of};
+use super::raw::ERROR;
+use super::view::{self, Body, Choice, Chunk, Content, ErrorBody, Str, is_void, text_of};
 use crate::delta::{
     Delta, DeltaKind, FinishKind, FinishReason, Restated, Runs, Slot, Text, UpstreamError, Usage,
 };
@@ -72,9 +74,9 @@ impl Reader<'_> {
         }
         self.usage(chunk);
         match chunk.error {
-            Some(error) if !is_void(error.get()) => self.error(error.get()),
-            _ if is_error => self.error(std::str::from_utf8(data).unwrap_or_default()),
-            _ => {}
+            Some(error) if !is_void(error.get()) => self.error(error.get(), chunk.failed_generation)?,
+            _ if is_error => self.error(std::str::from_utf8(data).unwrap_or_default(), None)?,
+            _ => self.failed_generation(chunk.failed_generation),
         }
         if self.into.deltas.len() == before {
             self.nothing(chunk, data);
@@ -119,7 +121,7 @@ impl Reader<'_> {
         } else if let Some(text) = choice.text {
             self.copy(text_of(text.get()).as_ref(), body, number, outer, Field::Text);
         }
-        if body.is_some_and(|body| body.notes || twins_differ(body)) {
+        if body.is_some_and(|body| body.notes) {
             self.push(number, outer, Slot::Run, DeltaKind::Annotation { ahead: false });
         }
         if !has_payload && choice.logprobs.is_some_and(|raw| !is_void(raw.get())) {
@@ -180,24 +182,48 @@ impl Reader<'_> {
         })));
     }
 
-    fn error(&mut self, raw: &str) {
-        let member = |name| json::member(raw, name).filter(|raw| *raw != "null");
-        if let Some(call) = member("failed_generation") {
-            let kind = opaque("failed_generation", Runs::Unknown, call.len());
+    fn error(&mut self, raw: &str, beside: Option<&RawValue>) -> Result<(), DecodeError> {
+        let word = |raw: &RawValue| Text::from(text_of(raw.get()));
+        let error = if json::is_object(raw) {
+            let body: ErrorBody<'_> = parse(raw, "an error")?;
+            self.failed_generation(body.failed_generation.or(beside));
+            self.error_notes(raw);
+            UpstreamError { code: body.code.or(body.kind).map(word), message: body.message.map(word) }
+        } else {
+            // An error that is a bare string is its own message.
+            self.failed_generation(beside);
+            UpstreamError { code: None, message: Some(text_of(raw).into()) }
+        };
+        self.into.deltas.push(Delta::stream(DeltaKind::Error(error)));
+        Ok(())
+    }
+
+    /// The call that the provider refused, wherever it stands.
+    fn failed_generation(&mut self, raw: Option<&RawValue>) {
+        if let Some(call) = raw {
+            let kind = opaque(FAILED, Runs::Unknown, call.get().len());
             self.into.deltas.push(put(Delta::new(0, Slot::None, kind), 0, Field::FailedGeneration, 0));
         }
-        let word = |raw| Text::from(text_of(raw));
-        // An error that is a bare string is its own message.
-        let message = if json::is_object(raw) { member("message").map(word) } else { Some(word(raw)) };
-        let code = member("code").or_else(|| member("type")).map(word);
-        self.into.deltas.push(Delta::stream(DeltaKind::Error(UpstreamError { code, message })));
+    }
+
+    /// Routers wrap the provider's own error, call and all, in a field of theirs, as JSON or as its text.
+    fn error_notes(&mut self, raw: &str) {
+        for (name, value) in json::members(raw).into_iter().flatten() {
+            let wraps = name != FAILED && memmem::find(value.as_bytes(), FAILED.as_bytes()).is_some();
+            if wraps && !ERROR.contains(&name.as_ref()) {
+                let kind = opaque(&name, Runs::Unknown, value.len());
+                self.into.deltas.push(put(Delta::new(0, Slot::None, kind), 0, Field::Other, 0));
+            }
+        }
     }
 
     /// A frame must be something; one without deltas is metadata, or nothing this format knows.
     fn nothing(&mut self, chunk: &Chunk<'_>, data: &[u8]) {
         let object = chunk.object.map(|raw| text_of(raw.get())).unwrap_or_default();
         let choices = chunk.choices.as_deref();
-        if choices.is_none() && !object.starts_with("chat.completion") {
+        // Events of other formats have a type, chunks have none.
+        let foreign = chunk.kind.is_some_and(|raw| !is_void(raw.get()));
+        if foreign || (choices.is_none() && !object.starts_with("chat.completion")) {
             let kind = chunk.kind.map(|raw| text_of(raw.get())).unwrap_or(object);
             self.into.deltas.push(unknown(if kind.is_empty() { "unknown" } else { &kind }, data));
         } else if let Some(choice) = choices.and_then(<[_]>::first) {
@@ -245,14 +271,6 @@ impl MessageCopy<'_> {
     }
 }
 
-/// Twin fields are copies of each other; one that is none must not leave unseen.
-fn twins_differ(body: &Body<'_>) -> bool {
-    match (&body.reasoning_content, &body.reasoning) {
-        (Some(a), Some(b)) => !a.0.is_empty() && !b.0.is_empty() && a.0 != b.0,
-        _ => false,
-    }
-}
-
 fn finish_kind(word: &str) -> FinishKind {
     match word {
         "stop" | "eos" | "stop_sequence" | "end_turn" => FinishKind::Stop,
@@ -267,6 +285,9 @@ fn finish_kind(word: &str) -> FinishKind {
 fn unknown(kind: &str, data: &[u8]) -> Delta {
     put(Delta::new(0, Slot::None, opaque(kind, Runs::Unknown, data.len())), 0, Field::Other, 0)
 }
+
+/// The field of an error that holds a call which the provider refused.
+const FAILED: &str = "failed_generation";
 
 pub(super) fn opaque(kind: &str, runs: Runs, bytes: usize) -> DeltaKind {
     DeltaKind::Opaque { kind: kind.into(), runs, bytes }

@@ -30,6 +30,8 @@ pub(super) struct Chunk<'a> {
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
     #[serde(borrow)]
+    pub(super) failed_generation: Option<&'a RawValue>,
+    #[serde(borrow)]
     pub(super) x_groq: Option<&'a RawValue>,
 }
 
@@ -196,9 +198,9 @@ pub(super) struct ContentPart<'a> {
 #[derive(Deserialize)]
 pub(super) struct Detail<'a> {
     #[serde(borrow)]
-    pub(super) text: Option<Str<'a>>,
+    text: Option<Str<'a>>,
     #[serde(borrow)]
-    pub(super) summary: Option<Str<'a>>,
+    summary: Option<Str<'a>>,
     #[serde(borrow)]
     data: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -206,6 +208,22 @@ pub(super) struct Detail<'a> {
 }
 
 impl Detail<'_> {
+    /// Its text, or its summary where it has none.
+    pub(super) fn first(&self) -> &str {
+        let text = |text: &Option<Str<'_>>| text.as_ref().is_some_and(|text| !text.0.is_empty());
+        let first = if text(&self.text) { &self.text } else { &self.summary };
+        first.as_ref().map_or("", |text| &text.0)
+    }
+
+    /// A summary beside the text that says something else.
+    pub(super) fn second(&self) -> &str {
+        self.summary
+            .as_ref()
+            .map(|summary| &*summary.0)
+            .filter(|summary| *summary != self.first())
+            .unwrap_or("")
+    }
+
     pub(super) fn is_signed(&self) -> bool {
         [self.data, self.signature].into_iter().flatten().any(|raw| !is_void(raw.get()))
     }
@@ -257,6 +275,19 @@ pub(super) struct Audio<'a> {
     pub(super) transcript: Option<Str<'a>>,
     #[serde(borrow)]
     pub(super) data: Option<&'a RawValue>,
+}
+
+/// The known fields of an error, none of which can stand there twice.
+#[derive(Deserialize)]
+pub(super) struct ErrorBody<'a> {
+    #[serde(borrow)]
+    pub(super) message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) code: Option<&'a RawValue>,
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) failed_generation: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]

@@ -67,7 +67,7 @@ impl ChatWriter {
             if self.unfinished {
                 part.fate = Fate::Dropped;
             }
-            self.usage_left |= part.fate != Fate::Dropped;
+            self.usage_left = part.fate != Fate::Dropped;
         }
     }
 
@@ -415,9 +415,10 @@ fn missing_border(raw: &[u8]) -> &'static [u8] {
     let ends = |tails: &[&[u8]]| tails.iter().any(|tail| raw.ends_with(tail));
     if ends(&[b"\n\n", b"\r\r", b"\n\r\n"]) || raw == b"\n" || raw == b"\r\n" {
         b""
-    } else if ends(&[b"\n", b"\r"]) {
+    } else if ends(&[b"\n"]) {
         b"\n"
     } else {
+        // Also after a lone CR, which the first of these makes one line end.
         b"\n\n"
     }
 }

@@ -9,7 +9,7 @@ use crate::json;
 use crate::wire::{Ending, EndingKind};
 
 impl ResponsesWriter {
-    /// Writes the last events. Items that are open stay so: closing them would say that they are complete.
+    /// Writes the last events. Under a refusal open items are closed, as incomplete; under an error they stay open.
     pub(super) fn write_ending(&mut self, ending: &Ending, out: &mut Vec<Bytes>) {
         self.sequence.enter_made();
         if !self.sink.has_events() {
@@ -19,6 +19,7 @@ impl ResponsesWriter {
         // A half call under an ending that does not throw is run by clients.
         let refuses = ending.kind == EndingKind::Refuse && !self.ledger.has_open_call();
         let event = if refuses {
+            self.close_items(out);
             made::with_response(made::INCOMPLETE, &self.incomplete())
         } else {
             made::error(&ending.message)
@@ -27,7 +28,7 @@ impl ResponsesWriter {
         self.sequence.leave();
     }
 
-    /// The response with what has left completely.
+    /// The response with what has left.
     fn incomplete(&self) -> String {
         let done = self.done.iter().filter_map(|(index, event)| {
             let item = json::member(std::str::from_utf8(event).ok()?, "item")?;

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::view::{self, ContentPart, Item, Raw};
 use crate::delta::{CallDelta, CallFlavor, Channel, Delta, DeltaKind, Restated, Runs, Slot, Text};
+use crate::json::Object;
 use crate::wire::DecodeError;
 
 /// What an item is to a client.
@@ -171,6 +172,18 @@ impl<'a> Told<'a> {
         Ok(())
     }
 
+    /// What is left of `text` behind the content of this message; all of it where it does not start with that.
+    pub(super) fn strip_text<'t>(&self, mut text: &'t str) -> Result<&'t str, DecodeError> {
+        if self.role == Role::Message {
+            self.each_part(|_, said| {
+                if let Said::Text(Channel::Content, said) = said {
+                    text = text.strip_prefix(said.as_ref()).unwrap_or(text);
+                }
+            })?;
+        }
+        Ok(text)
+    }
+
     fn each_part(&self, mut tell: impl FnMut(u32, Said<'a>)) -> Result<(), DecodeError> {
         for (list, base) in [(self.item.summary, SUMMARY), (self.item.content, 0)] {
             for (at, raw) in parts(list)?.into_iter().enumerate() {
@@ -225,7 +238,15 @@ impl<'a> Told<'a> {
             "actions" => self.item.actions,
             _ => self.item.operation,
         };
-        fields.iter().find_map(field).and_then(|raw| view::loose(Some(raw)))
+        let mut bodies = fields.iter().filter_map(|name| Some((name, field(name)?)));
+        let (name, first) = bodies.next()?;
+        match bodies.next() {
+            None => view::loose(Some(first)),
+            // All of it is run, so that all of it is judged.
+            Some((other, second)) => {
+                Some(Object::new().raw(name, first.get()).raw(other, second.get()).finish().into())
+            }
+        }
     }
 
     /// Whether what an opening item says of its arguments is never taken back.

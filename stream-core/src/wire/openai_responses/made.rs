@@ -82,18 +82,67 @@ pub(super) fn reopened_item(id: &str, index: u32, channel: Channel) -> Event {
     item_added(index, &item)
 }
 
+/// Where a part stands on the wire.
+#[derive(Debug)]
+pub(super) struct At<'a> {
+    pub(super) id: &'a str,
+    pub(super) index: u32,
+    pub(super) number: u32,
+    pub(super) is_summary: bool,
+}
+
+impl At<'_> {
+    fn event(&self, kind: &'static str) -> Object {
+        let field = if self.is_summary { "summary_index" } else { "content_index" };
+        let event = event(kind).string("item_id", self.id).number("output_index", self.index.into());
+        event.number(field, self.number.into())
+    }
+}
+
 /// The opening of a part whose own did not leave.
-pub(super) fn reopened_part(id: &str, index: u32, number: u32, channel: Channel, is_summary: bool) -> Event {
-    let part = match channel {
-        _ if is_summary => Object::new().string("type", "summary_text").string("text", "").finish(),
-        Channel::Content => text_part(""),
-        Channel::Reasoning => Object::new().string("type", "reasoning_text").string("text", "").finish(),
-        Channel::Refusal => Object::new().string("type", "refusal").string("refusal", "").finish(),
+pub(super) fn reopened_part(at: &At<'_>, channel: Channel) -> Event {
+    let kind = if at.is_summary { SUMMARY_ADDED } else { PART_ADDED };
+    (kind, at.event(kind).raw("part", &part(channel, at.is_summary, "")))
+}
+
+/// The whole text of a part, said again.
+pub(super) fn restated(at: &At<'_>, channel: Channel, text: &str) -> Event {
+    let (kind, field) = match channel {
+        _ if at.is_summary => (SUMMARY_TEXT_DONE, "text"),
+        Channel::Content => (TEXT_DONE, "text"),
+        Channel::Reasoning => (REASONING_DONE, "text"),
+        Channel::Refusal => (REFUSAL_DONE, "refusal"),
     };
-    let (kind, field) =
-        if is_summary { (SUMMARY_ADDED, "summary_index") } else { (PART_ADDED, "content_index") };
-    let event = event(kind).string("item_id", id).number("output_index", index.into());
-    (kind, event.number(field, number.into()).raw("part", &part))
+    let event = at.event(kind).string(field, text);
+    (kind, if kind == TEXT_DONE { event.raw("logprobs", "[]") } else { event })
+}
+
+/// The end of a part.
+pub(super) fn part_done(at: &At<'_>, channel: Channel, text: &str) -> Event {
+    let kind = if at.is_summary { SUMMARY_DONE } else { PART_DONE };
+    (kind, at.event(kind).raw("part", &part(channel, at.is_summary, text)))
+}
+
+/// A part with this text.
+pub(super) fn part(channel: Channel, is_summary: bool, text: &str) -> String {
+    match channel {
+        _ if is_summary => Object::new().string("type", "summary_text").string("text", text).finish(),
+        Channel::Content => text_part(text),
+        Channel::Reasoning => Object::new().string("type", "reasoning_text").string("text", text).finish(),
+        Channel::Refusal => Object::new().string("type", "refusal").string("refusal", text).finish(),
+    }
+}
+
+/// A message, or a reasoning item, that was cut short.
+pub(super) fn incomplete_item(id: &str, channel: Channel, content: &[String], summary: &[String]) -> String {
+    match channel {
+        Channel::Reasoning => {
+            let item = Object::new().string("id", id).string("type", "reasoning");
+            let item = item.string("status", "incomplete").raw("summary", &json::array(summary));
+            if content.is_empty() { item } else { item.raw("content", &json::array(content)) }.finish()
+        }
+        _ => message_item(id, "incomplete", &json::array(content)),
+    }
 }
 
 /// An event that carries a response.
@@ -137,7 +186,8 @@ fn item_added(index: u32, item: &str) -> Event {
     (ITEM_ADDED, event(ITEM_ADDED).number("output_index", index.into()).raw("item", item))
 }
 
-fn item_done(index: u32, item: &str) -> Event {
+/// The end of an item.
+pub(super) fn item_done(index: u32, item: &str) -> Event {
     (ITEM_DONE, event(ITEM_DONE).number("output_index", index.into()).raw("item", item))
 }
 
@@ -168,6 +218,10 @@ const ITEM_DONE: &str = "response.output_item.done";
 const PART_ADDED: &str = "response.content_part.added";
 const PART_DONE: &str = "response.content_part.done";
 const SUMMARY_ADDED: &str = "response.reasoning_summary_part.added";
+const SUMMARY_DONE: &str = "response.reasoning_summary_part.done";
+const SUMMARY_TEXT_DONE: &str = "response.reasoning_summary_text.done";
+const REASONING_DONE: &str = "response.reasoning_text.done";
+const REFUSAL_DONE: &str = "response.refusal.done";
 const TEXT_DELTA: &str = "response.output_text.delta";
 const TEXT_DONE: &str = "response.output_text.done";
 const ARGUMENTS_DELTA: &str = "response.function_call_arguments.delta";

@@ -23,6 +23,7 @@ mod insert;
 mod item;
 mod ledger;
 mod made;
+mod open;
 mod parts;
 mod read;
 mod rebuild;
@@ -57,7 +58,7 @@ impl WireFormat for OpenAiResponses {
 
     fn decode(&self, frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
         match frame.data_bytes() {
-            Some(data) => read::event(data, into),
+            Some(data) => read::event(frame.event(), data, into),
             None => Ok(()),
         }
     }

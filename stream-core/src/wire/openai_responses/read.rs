@@ -13,7 +13,7 @@ use crate::delta::{
 use crate::wire::{DecodeError, Decoded};
 
 /// Reads the data of one event.
-pub(super) fn event(data: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
+pub(super) fn event(line: Option<&str>, data: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
     let json = data.trim_ascii();
     if json == b"[DONE]" {
         into.deltas.push(Delta::stream(DeltaKind::Meta));
@@ -27,6 +27,12 @@ pub(super) fn event(data: &[u8], into: &mut Decoded) -> Result<(), DecodeError> 
     let event: Event<'_> =
         serde_json::from_slice(json).map_err(|error| DecodeError::json("a Responses event", &error))?;
     let kind = view::string(event.kind);
+    // Some clients go by the `event` line and some by the type: an event that says two things would be two events.
+    if let (Some(line), Some(kind)) = (line.filter(|line| line.starts_with("response.")), kind.as_deref())
+        && line != kind
+    {
+        return Err(DecodeError::new("an event of the type that its `event` line says", "another type"));
+    }
     match kind.as_deref().map(|kind| (kind, kind.strip_prefix("response."))) {
         Some((_, Some(name))) => response_event(&event, name, data.len(), into),
         Some(("keepalive" | "ping", _)) => {
@@ -151,7 +157,20 @@ fn output(response: &Response<'_>, into: &mut Decoded) -> Result<(), DecodeError
     for (at, raw) in response.output.iter().flatten().enumerate() {
         Told::read(raw, item::part_number(at)?)?.restated(&mut into.deltas)?;
     }
-    Ok(())
+    all_text(response)
+}
+
+/// Holds `output_text`, which some servers write, against the messages whose text it repeats.
+pub(super) fn all_text(response: &Response<'_>) -> Result<(), DecodeError> {
+    let Some(said) = view::string(response.output_text) else { return Ok(()) };
+    let mut rest = said.as_ref();
+    for raw in response.output.iter().flatten() {
+        rest = Told::read(raw, 0)?.strip_text(rest)?;
+    }
+    match rest {
+        "" => Ok(()),
+        _ => Err(DecodeError::new("the text of all messages as `output_text`", "other text")),
+    }
 }
 
 fn part_added(slot: Slot, part: Raw<'_>, into: &mut Vec<Delta>) -> Result<(), DecodeError> {

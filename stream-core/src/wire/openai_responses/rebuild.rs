@@ -166,8 +166,8 @@ impl ResponsesWriter {
             self.make(made::reopened_item(id, index, channel), out);
         }
         if revived.part {
-            let number = self.ledger.part_number(item, part);
-            self.make(made::reopened_part(id, index, number, channel, part >= SUMMARY), out);
+            let (number, is_summary) = (self.ledger.part_number(item, part), part >= SUMMARY);
+            self.make(made::reopened_part(&made::At { id, index, number, is_summary }, channel), out);
         }
     }
 }

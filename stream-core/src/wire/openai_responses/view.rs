@@ -63,6 +63,8 @@ pub(super) struct Response<'a> {
     #[serde(borrow)]
     pub(super) output: Option<Vec<&'a RawValue>>,
     #[serde(borrow)]
+    pub(super) output_text: Raw<'a>,
+    #[serde(borrow)]
     pub(super) incomplete_details: Raw<'a>,
     #[serde(borrow)]
     pub(super) error: Raw<'a>,

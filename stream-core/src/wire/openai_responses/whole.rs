@@ -37,6 +37,7 @@ pub(super) fn response(body: &[u8], into: &mut Decoded) -> Result<(), DecodeErro
     for (at, raw) in response.output.iter().flatten().enumerate() {
         Told::read(raw, item::part_number(at)?)?.whole(&mut into.deltas)?;
     }
+    read::all_text(&response)?;
     let status = view::string(response.status).unwrap_or(Cow::Borrowed("completed"));
     read::ends(&status, &response, into);
     Ok(())

@@ -7,6 +7,7 @@ use super::insert::around;
 use super::item::SUMMARY;
 use super::ledger::Ledger;
 use super::made::Event;
+use super::open::Open;
 use super::sequence::{Numbers, Sequence};
 use super::sink::Sink;
 use crate::delta::{DeltaKind, Slot, Text};
@@ -21,6 +22,7 @@ pub(super) struct ResponsesWriter {
     pub(super) ledger: Ledger,
     pub(super) sequence: Sequence,
     pub(super) sink: Sink,
+    pub(super) open: Open,
     /// The data of the last opening event.
     pub(super) opening: Option<Bytes>,
     /// The usage of a terminal event that did not leave.
@@ -45,6 +47,7 @@ impl ResponsesWriter {
             ledger: Ledger::default(),
             sequence: Sequence::default(),
             sink: Sink::default(),
+            open: Open::default(),
             opening: None,
             usage: None,
             done: Vec::new(),
@@ -140,6 +143,7 @@ impl ResponsesWriter {
             completes = self.ledger.note(part).or(completes);
             self.note_stream(part, data);
         }
+        self.open.note(parts, data);
         completes
     }
 
@@ -182,6 +186,11 @@ impl ResponsesWriter {
         if !source.parts.is_empty() && source.all(Fate::Dropped) {
             return None;
         }
+        // Whatever else is in it, a terminal event ends the stream.
+        let ends = |part: &&&Part| part.delta.kind == DeltaKind::Terminal;
+        if source.parts.iter().find(ends).is_some_and(|part| part.fate == Fate::Dropped) {
+            return None;
+        }
         if source.has(&DeltaKind::Opening) || source.has(&DeltaKind::Terminal) {
             return Some(self.rebuild_response(source, out));
         }
@@ -199,7 +208,9 @@ impl ResponsesWriter {
     /// The upstream's event, but for numbers that have changed.
     pub(super) fn patch(&mut self, source: &Source<'_>, out: &mut Vec<Bytes>) -> Bytes {
         let new = self.new_numbers(&source.numbers);
-        if new.is_empty() {
+        // Lines that belong to no event are a part of their own, and may be what was dropped.
+        let leaves_whole = source.all(Fate::Kept) || !source.frame.is_stray();
+        if new.is_empty() && leaves_whole {
             self.sink.event(source.frame, out);
             return Bytes::copy_from_slice(source.json.as_bytes());
         }

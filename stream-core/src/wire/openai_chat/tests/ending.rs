@@ -55,6 +55,7 @@ fn the_envelope_of_a_chunk_with_a_choice_is_preferred() {
 fn every_choice_gets_its_finish_and_known_usage_is_kept() {
     let second = chunk(r#"{"index":1,"delta":{"content":"b"},"finish_reason":null}"#);
     let counted = text("x").replace("]}\n", "],\"usage\":{\"total_tokens\": 3}}\n");
+    let usage = chunk("").replace("]}\n", "],\"usage\":{\"total_tokens\": 3}}\n");
     let mut run = Run::new();
     run.keep(&text("a")).keep(&second).keep(&counted).end(&refuse(""));
     run.wrote(&[
@@ -63,9 +64,11 @@ fn every_choice_gets_its_finish_and_known_usage_is_kept() {
         &counted,
         &finish("content_filter"),
         &chunk(r#"{"index":1,"delta":{},"finish_reason":"content_filter"}"#),
-        &chunk("").replace("]}\n", "],\"usage\":{\"total_tokens\": 3}}\n"),
         DONE,
     ]);
+    let mut run = Run::new();
+    run.keep(&text("a")).with(&finish("stop"), super::drop_all).keep(&usage).end(&refuse(""));
+    run.wrote(&[&text("a"), &finish("content_filter"), &usage, DONE]);
 }
 
 /// Rule 20: a closed half call is run by clients.

@@ -45,10 +45,19 @@ fn an_opening_that_did_not_leave_is_sent_first() {
 }
 
 #[test]
-fn open_text_is_left_open_and_not_listed() {
+fn open_text_is_closed_and_listed_as_incomplete() {
     let mut run = Run::new();
     run.push(&[CREATED], keep).push(&TEXT, keep).end(Refuse);
-    let expected = [CREATED, TEXT[0], TEXT[1], TEXT[2], &incomplete(8, "", "null")];
+    let item = r#"{"id":"msg_1","type":"message","status":"incomplete","role":"assistant","content":[{"type":"output_text","text":"hi","annotations":[]}]}"#;
+    let closing = [
+        r#"{"type":"response.output_text.done","item_id":"msg_1","output_index":0,"content_index":0,"text":"hi","logprobs":[],"sequence_number":8}"#,
+        r#"{"type":"response.content_part.done","item_id":"msg_1","output_index":0,"content_index":0,"part":{"type":"output_text","text":"hi","annotations":[]},"sequence_number":9}"#,
+        &format!(
+            r#"{{"type":"response.output_item.done","output_index":0,"item":{item},"sequence_number":10}}"#
+        ),
+        &incomplete(11, item, "null"),
+    ];
+    let expected = [&[CREATED][..], &TEXT, &closing].concat();
     assert_eq!(run.output(), stream(&expected));
     assert!(run.writer.ended());
 }

@@ -1,0 +1,128 @@
+//! The items that are open on the wire: what they have said, so that a refusal can close them.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::item::SUMMARY;
+use super::made::{self, Event};
+use super::write::ResponsesWriter;
+use crate::delta::{Channel, DeltaKind, Slot, Text};
+use crate::json::{self, At};
+use crate::wire::{Fate, Part};
+
+/// Open items, by the index they came with. Texts are shared with the parts that left, not copied.
+#[derive(Debug, Default)]
+pub(super) struct Open(BTreeMap<u32, OpenItem>);
+
+#[derive(Debug)]
+struct OpenItem {
+    /// The data of the event that opened it.
+    opening: Bytes,
+    /// What the client knows it as, where it has parts.
+    channel: Option<Channel>,
+    parts: BTreeMap<u32, OpenPart>,
+}
+
+#[derive(Debug)]
+struct OpenPart {
+    channel: Channel,
+    said: Vec<Text>,
+    /// The whole text has been said again.
+    restated: bool,
+    done: bool,
+}
+
+impl Open {
+    /// Books the parts of an event of the upstream's. An event of which one part leaves says all that is structure
+    /// in it.
+    pub(super) fn note(&mut self, parts: &[Part], data: &Bytes) {
+        let leaves = |part: &&Part| part.fate != Fate::Dropped;
+        let own = || parts.iter().filter(|part| part.fate != Fate::Inserted);
+        if own().any(|part| leaves(&part)) {
+            let is_stop = |part: &&Part| part.delta.kind == DeltaKind::Stop;
+            own().filter(|part| leaves(part) || is_stop(part)).for_each(|part| self.note_part(part, data));
+        }
+    }
+
+    fn note_part(&mut self, part: &Part, data: &Bytes) {
+        let Slot::At { item, part: number } = part.delta.slot else { return };
+        match &part.delta.kind {
+            DeltaKind::ItemStart { channel } => {
+                self.item(item, data).channel = Some(*channel);
+            }
+            DeltaKind::Opaque { .. } => {
+                self.item(item, data);
+            }
+            DeltaKind::Start { channel } => {
+                self.part(item, number, *channel, data);
+            }
+            DeltaKind::Text { channel, text } => {
+                self.part(item, number, *channel, data).said.push(text.clone());
+            }
+            DeltaKind::Copy(copy) => {
+                let known = self.0.get_mut(&item).and_then(|item| item.parts.get_mut(&number));
+                if let Some(known) = known {
+                    known.restated = true;
+                    known.said.extend(copy.body.clone().filter(|_| copy.is_first));
+                }
+            }
+            DeltaKind::Stop => match self.0.get_mut(&item).and_then(|item| item.parts.get_mut(&number)) {
+                Some(known) => known.done = true,
+                None => {
+                    self.0.remove(&item);
+                }
+            },
+            _ => {}
+        }
+    }
+
+    fn item(&mut self, item: u32, data: &Bytes) -> &mut OpenItem {
+        self.0.entry(item).or_insert_with(|| OpenItem {
+            opening: data.clone(),
+            channel: None,
+            parts: BTreeMap::new(),
+        })
+    }
+
+    fn part(&mut self, item: u32, number: u32, channel: Channel, data: &Bytes) -> &mut OpenPart {
+        let item = self.item(item, data);
+        item.channel.get_or_insert(channel);
+        let empty = || OpenPart { channel, said: Vec::new(), restated: false, done: false };
+        item.parts.entry(number).or_insert_with(empty)
+    }
+}
+
+impl ResponsesWriter {
+    /// Closes the items that are open, as incomplete: a client waits for the end of each.
+    pub(super) fn close_items(&mut self, out: &mut Vec<Bytes>) {
+        for (item, open) in std::mem::take(&mut self.open).0 {
+            let Some(index) = self.ledger.index(item) else { continue };
+            let opening = String::from_utf8_lossy(&open.opening);
+            let id = json::find(&opening, &[At::Key("item"), At::Key("id")])
+                .or_else(|| json::member(&opening, "item_id"))
+                .and_then(json::unquote)
+                .unwrap_or_default();
+            let (mut content, mut summary) = (Vec::new(), Vec::new());
+            for (number, part) in &open.parts {
+                let is_summary = *number >= SUMMARY;
+                let text = part.said.concat();
+                let list = if is_summary { &mut summary } else { &mut content };
+                list.push(made::part(part.channel, is_summary, &text));
+                let at =
+                    made::At { id: &id, index, number: self.ledger.part_number(item, *number), is_summary };
+                let closing = [
+                    (!part.restated).then(|| made::restated(&at, part.channel, &text)),
+                    (!part.done).then(|| made::part_done(&at, part.channel, &text)),
+                ];
+                closing.into_iter().flatten().for_each(|event: Event| self.make(event, out));
+            }
+            let document = match open.channel {
+                Some(channel) => made::incomplete_item(&id, channel, &content, &summary),
+                None => json::member(&opening, "item").unwrap_or("{}").to_owned(),
+            };
+            self.make(made::item_done(index, &document), out);
+            self.inserted.push((index, document));
+        }
+    }
+}

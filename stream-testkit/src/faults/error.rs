@@ -1,0 +1,29 @@
+//! The error of a transport that broke.
+
+use std::fmt;
+
+/// What an upstream answers where its transport breaks: how many bytes had come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FaultError {
+    at: usize,
+}
+
+impl FaultError {
+    pub(super) fn new(at: usize) -> Self {
+        Self { at }
+    }
+
+    /// How many bytes had come.
+    #[must_use]
+    pub fn at(self) -> usize {
+        self.at
+    }
+}
+
+impl fmt::Display for FaultError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "connection reset after {} bytes", self.at)
+    }
+}
+
+impl std::error::Error for FaultError {}
