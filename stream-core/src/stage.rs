@@ -34,6 +34,8 @@ pub(crate) struct Stage {
     /// What the hook that is called now is shown.
     pub(crate) shown: Option<Shown>,
     step: u64,
+    /// Counts what was held, so that a part held after a flush, in the same hook, is not flushed by it.
+    marks: u64,
     /// Failed open: everything passes.
     bypassed: bool,
     /// Keys of the stage before, and the keys of the same blocks here.
@@ -110,6 +112,7 @@ impl Stage {
             under_way: None,
             shown: None,
             step: 0,
+            marks: 0,
             bypassed: false,
             renamed: HashMap::new(),
             deferred: Vec::new(),
@@ -594,7 +597,8 @@ impl Stage {
                 return;
             }
         }
-        waiting.mark = Mark::Held { seq: self.step };
+        self.marks += 1;
+        waiting.mark = Mark::Held { seq: self.marks };
         let bytes = self.under_way.as_ref().map_or(0, |under_way| under_way.queued.bytes());
         self.ledgers.held(key, bytes, now);
     }
@@ -674,7 +678,7 @@ impl Stage {
         let ledger = self.ledgers.get_mut(key);
         let bytes = std::mem::take(&mut ledger.held_bytes);
         let held = ledger.held_since.take().map_or(Duration::ZERO, |since| now.saturating_sub(since));
-        if self.ledgers.settle(key, self.step, outcome) {
+        if self.ledgers.settle(key, self.marks, outcome) {
             self.note(Some(key), action, reason, bytes, held);
         }
     }

@@ -7,6 +7,7 @@ pub mod faults;
 #[doc = include_str!("../../docs/testing-policies.md")]
 pub mod guide {}
 mod kind;
+pub mod laws;
 pub mod log;
 mod random;
 pub mod replay;
@@ -15,6 +16,8 @@ pub mod second_turn;
 #[cfg(feature = "server")]
 pub mod server;
 mod snapshot;
+#[cfg(feature = "proptest")]
+pub mod strategies;
 pub mod tap;
 pub mod transcript;
 

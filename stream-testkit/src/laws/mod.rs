@@ -1,0 +1,178 @@
+//! The laws that every policy keeps, whatever it decides.
+//!
+//! | law | what it says |
+//! |---|---|
+//! | [`Law::Identity`] | no edit recorded: bytes out are bytes in |
+//! | [`Law::Rechunking`] | the result does not depend on how bytes are cut or deltas are split |
+//! | [`Law::Prefix`] | what has left at any time is a prefix of the result for the whole text |
+//! | [`Law::NothingLost`] | a finished stream from which nothing was dropped leaves with all it said |
+//! | [`Law::NoLeak`] | nothing leaves of a block that was dropped, wherever the stream ends |
+//! | [`Law::Ending`] | exactly one ending, valid for its format, and nothing after it |
+//! | [`Law::Bound`] | held bytes stay under the limit, every step is shown once |
+//! | [`Law::Drop`] | a stream may be dropped at any await |
+//! | [`Law::PanicFree`] | no panic, however faulty the stream |
+//!
+//! [`check`] tries all of them over one log, cut in every way, and answers with the smallest case that breaks one:
+//!
+//! ```
+//! use stream_core::{Chunk, Context, Policy, PolicyError, StreamState, async_trait};
+//! use stream_testkit::{Fragments, Script, WireKind, laws};
+//!
+//! /// Means to hide a word, and looks at each chunk alone.
+//! struct Hide;
+//!
+//! #[async_trait]
+//! impl Policy for Hide {
+//!     async fn on_chunk(
+//!         &mut self,
+//!         chunk: Chunk,
+//!         _: &StreamState,
+//!         ctx: &mut Context<'_>,
+//!     ) -> Result<(), PolicyError> {
+//!         let hidden = chunk.text().map(|text| text.replace("secret", "…"));
+//!         ctx.send(match hidden {
+//!             Some(text) => chunk.with_text(text),
+//!             None => chunk,
+//!         });
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let script = Script::new().text("It is a secret, you know.").text_fragments(Fragments::Chars(20));
+//! let broken = laws::check(|| Hide, &script.to_log(WireKind::OpenAiChat)).unwrap_err();
+//! assert_eq!(broken.law().name(), "rechunking");
+//! ```
+
+mod bound;
+mod broken;
+mod canary;
+mod case;
+mod drop;
+mod ending;
+mod events;
+mod identity;
+mod law;
+mod no_leak;
+mod nothing_lost;
+mod panic_free;
+mod prefix;
+mod rechunking;
+mod shrink;
+mod spy;
+mod story;
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use stream_core::{Config, Policy};
+
+pub use self::broken::Broken;
+use self::case::{Case, Factory};
+pub use self::law::Law;
+use crate::{ChunkLog, Cut};
+
+/// Checks that a policy keeps every law on this log, however it is cut.
+///
+/// # Errors
+///
+/// With the smallest case found that breaks a law.
+pub fn check<P: Policy + 'static>(
+    factory: impl Fn() -> P + Send + Sync + 'static,
+    log: &ChunkLog,
+) -> Result<(), Broken> {
+    Laws::of(factory).check(log)
+}
+
+/// Which laws are checked of which policy, and how.
+#[derive(Clone)]
+#[must_use]
+pub struct Laws {
+    factory: Factory,
+    config: Config,
+    laws: Vec<Law>,
+    cuts: Vec<Cut>,
+    seed: u64,
+}
+
+impl Laws {
+    /// All laws, over cuts of every kind. The factory is called for each run: no state is shared between streams.
+    pub fn of<P: Policy + 'static>(factory: impl Fn() -> P + Send + Sync + 'static) -> Self {
+        let factory: Factory = Arc::new(move || Box::new(factory()));
+        Self { factory, config: Config::default(), laws: Law::ALL.to_vec(), cuts: Vec::new(), seed: 1 }
+    }
+
+    /// Sets the stream's settings.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Only this law.
+    pub fn only(mut self, law: Law) -> Self {
+        self.laws = vec![law];
+        self
+    }
+
+    /// Only this cut.
+    pub fn cut(mut self, cut: Cut) -> Self {
+        self.cuts = vec![cut];
+        self
+    }
+
+    /// Another seed for what is drawn: cuts, splits, faults, and the points that are looked at in long streams.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Checks them on a log.
+    ///
+    /// # Errors
+    ///
+    /// With the smallest case found that breaks a law.
+    pub fn check(&self, log: &ChunkLog) -> Result<(), Broken> {
+        for law in &self.laws {
+            for cut in self.cuts(*law, log) {
+                let case = Case {
+                    factory: &self.factory,
+                    config: &self.config,
+                    log: log.clone(),
+                    cut,
+                    seed: self.seed,
+                };
+                if let Err(breach) = law.check(&case) {
+                    return Err(shrink::smallest(*law, case, breach));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The plainest first. Laws that do not compare bytes are tried on fewer: rechunking shows that the bytes are the
+    /// same in all.
+    fn cuts(&self, law: Law, log: &ChunkLog) -> Vec<Cut> {
+        if !self.cuts.is_empty() {
+            return self.cuts.clone();
+        }
+        if log.is_whole() {
+            return vec![Cut::Whole];
+        }
+        let mut cuts = vec![Cut::Event, Cut::Random { seed: self.seed }];
+        if matches!(law, Law::Identity | Law::Rechunking) {
+            cuts.extend([Cut::Whole, Cut::Original, Cut::Byte]);
+            cuts.extend(NonZeroUsize::new(7).map(Cut::Size));
+        }
+        cuts
+    }
+}
+
+impl fmt::Debug for Laws {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Laws")
+            .field("laws", &self.laws)
+            .field("cuts", &self.cuts)
+            .field("seed", &self.seed)
+            .finish_non_exhaustive()
+    }
+}

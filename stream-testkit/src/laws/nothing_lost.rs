@@ -1,0 +1,92 @@
+//! What nobody dropped has left.
+
+use stream_core::{Action, BlockKey};
+
+use super::case::{Breach, Case, did, went_wrong};
+use super::story::{Story, Told};
+use crate::conformance::{CallView, View};
+use crate::replay::Replayed;
+
+/// At a finished stream nothing is left to be dropped for want of a decision; and where no drop was recorded, every
+/// block that was not edited has left.
+pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
+    let run = case.replay().run();
+    if run.whole || went_wrong(&run) || did(&run, Action::Terminated) {
+        return Ok(());
+    }
+    let story = Story::of_run(&run, case.config);
+    if !story.finished {
+        return Ok(());
+    }
+    if let Some(forgotten) = run
+        .decisions
+        .iter()
+        .find(|decision| decision.action == Action::Dropped && decision.reason.as_deref() == Some(STILL_HELD))
+    {
+        let block = forgotten.block.map(|key| key.to_string()).unwrap_or_default();
+        return Breach::new(
+            "a decision over everything held before a finished stream ends",
+            format!("{} bytes of block {block} still held", forgotten.bytes),
+        );
+    }
+    if did(&run, Action::Dropped) {
+        return Ok(());
+    }
+    let (before, after) = (case.input(&run).view().clone(), run.view());
+    texts(&run, &story, &after)?;
+    calls(&run, &story, &before, &after)
+}
+
+/// The text of every block that was not edited stands in its channel, in order.
+fn texts(run: &Replayed, story: &Story, after: &View) -> Result<(), Breach> {
+    use stream_core::Channel;
+    for choice in &after.choices {
+        for (channel, mut rest) in [
+            (Channel::Content, choice.content.as_str()),
+            (Channel::Reasoning, choice.reasoning.as_str()),
+            (Channel::Refusal, choice.refusal.as_str()),
+        ] {
+            let of_channel = |told: &&Told| told.choice == choice.index && told.channel == Some(channel);
+            for told in story.blocks.iter().filter(of_channel).filter(|told| !is_edited(run, told.key)) {
+                let Some(at) = rest.find(&told.body) else {
+                    return Breach::new(format!("{channel:?} with {:?}", told.body), format!("{rest:?}"));
+                };
+                rest = &rest[at + told.body.len()..];
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every call that was not edited has left, as a client reads it.
+fn calls(run: &Replayed, story: &Story, before: &View, after: &View) -> Result<(), Breach> {
+    for choice in &before.choices {
+        let folded: Vec<&Told> =
+            story.blocks.iter().filter(|told| told.is_call && told.choice == choice.index).collect();
+        if folded.len() != choice.calls.len() {
+            // A client that knows calls by index alone does not see them as the fold does.
+            continue;
+        }
+        let untouched = choice
+            .calls
+            .iter()
+            .zip(folded)
+            .filter(|(_, told)| !is_edited(run, told.key))
+            .map(|(call, _)| call);
+        let left = after.choices.iter().find(|other| other.index == choice.index);
+        let mut left = left.map_or(&[][..], |left| &left.calls).iter();
+        for call in untouched {
+            if !left.any(|other: &CallView| other == call) {
+                return Breach::new(format!("{call:?}"), "no such call");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_edited(run: &Replayed, key: BlockKey) -> bool {
+    run.decisions.iter().any(|decision| decision.block == Some(key) && decision.action == Action::Edited)
+}
+
+/// The core's word for what a policy held and forgot.
+const STILL_HELD: &str = "still held at the end";

@@ -1,0 +1,107 @@
+//! What was folded from a stream, block by block, to hold decisions against.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use stream_core::{Assembler, BlockKey, Channel, Config, StreamBlock, wire};
+
+use crate::replay::{Replayed, Step};
+
+/// The blocks of a stream, and where they came.
+#[derive(Debug, Default)]
+pub(super) struct Story {
+    pub(super) blocks: Vec<Told>,
+    /// A finish reason or terminal marker came, and no error.
+    pub(super) finished: bool,
+}
+
+/// One block.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) key: BlockKey,
+    pub(super) choice: u64,
+    /// Its channel, if it is text.
+    pub(super) channel: Option<Channel>,
+    pub(super) is_call: bool,
+    /// Text or arguments.
+    pub(super) body: String,
+    pub(super) id: String,
+    pub(super) name: String,
+    /// The fragments it came in, each with the number of its event.
+    pub(super) fragments: Vec<(usize, String)>,
+    /// The bytes of the events that brought payload of it.
+    pub(super) frame_bytes: usize,
+}
+
+impl Story {
+    /// The story of all that the stream took in.
+    pub(super) fn of_run(run: &Replayed, config: &Config) -> Self {
+        let taken = run.steps.iter().filter_map(|(_, step)| match step {
+            Step::In(frame) => Some(frame.clone()),
+            _ => None,
+        });
+        Self::of(run.format.name(), config, &taken.collect::<Vec<_>>())
+    }
+
+    /// The story of these events, up to the first that cannot be folded.
+    pub(super) fn of(format: &str, config: &Config, events: &[Bytes]) -> Self {
+        let config = match wire::named(format) {
+            Some(format) => config.clone().format(format),
+            None => config.clone(),
+        };
+        let mut assembler = Assembler::with(config);
+        let mut parts: BTreeMap<BlockKey, Parts> = BTreeMap::new();
+        let mut whole = true;
+        for (number, event) in events.iter().enumerate() {
+            let folded = assembler.push_with(event, |_, state| {
+                let Some(block) = state.current_block() else { return };
+                let parts = parts.entry(block.key()).or_default();
+                let body = body(block);
+                if body.len() > parts.len {
+                    parts.fragments.push((number, body[parts.len..].to_owned()));
+                    parts.frame_bytes += event.len();
+                    parts.len = body.len();
+                }
+            });
+            if folded.is_err() {
+                whole = false;
+                break;
+            }
+        }
+        let whole = whole && assembler.finish().is_ok();
+        let state = assembler.state();
+        let all_finished = state.choices().count() > 0
+            && state.choices().all(|choice| state.finish_reason_of(choice).is_some());
+        let finished = whole && state.error().is_none() && (state.is_terminal() || all_finished);
+        let tell = |block: &StreamBlock| {
+            let Parts { fragments, frame_bytes, .. } = parts.remove(&block.key()).unwrap_or_default();
+            let call = block.as_tool_call();
+            Told {
+                key: block.key(),
+                choice: u64::from(block.choice()),
+                channel: block.channel(),
+                is_call: call.is_some(),
+                body: body(block).to_owned(),
+                id: call.and_then(|call| call.id()).unwrap_or_default().to_owned(),
+                name: call.map(|call| call.name()).unwrap_or_default().to_owned(),
+                fragments,
+                frame_bytes,
+            }
+        };
+        Self { blocks: state.blocks().iter().map(tell).collect(), finished }
+    }
+}
+
+#[derive(Default)]
+struct Parts {
+    len: usize,
+    fragments: Vec<(usize, String)>,
+    frame_bytes: usize,
+}
+
+fn body(block: &StreamBlock) -> &str {
+    match block.as_tool_call() {
+        Some(call) => call.arguments(),
+        None => block.as_text().map(|text| text.text()).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,274 @@
+//! For each law a policy that breaks it, and is caught by it.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+#[path = "laws/policies.rs"]
+#[allow(dead_code, reason = "the policies that keep every law are tested elsewhere")]
+mod policies;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use policies::{Plain, Steps};
+use stream_core::{Chunk, Context, Ending, Policy, PolicyError, StreamState, async_trait};
+use stream_testkit::laws::{Broken, Law, Laws};
+use stream_testkit::{ChunkLog, Fragments, Script, WireKind, laws};
+
+fn script() -> Script {
+    Script::new()
+        .text("It is a secret that nobody shall know, and so on.")
+        .text_fragments(Fragments::Chars(9))
+        .call("call_1", "read_file", r#"{"path":"/var/kiwi/mango"}"#)
+        .argument_fragments(Fragments::Chars(8))
+}
+
+fn log() -> ChunkLog {
+    script().to_log(WireKind::OpenAiChat)
+}
+
+/// The name of the law that `laws::check` finds broken.
+fn caught<P: Steps + 'static>(factory: impl Fn() -> P + Send + Sync + 'static) -> &'static str {
+    laws::check(move || Plain(factory()), &log()).unwrap_err().law().name()
+}
+
+/// That this law alone catches it too.
+fn broken_by<P: Steps + 'static>(law: Law, factory: impl Fn() -> P + Send + Sync + 'static) -> Broken {
+    Laws::of(move || Plain(factory())).only(law).check(&log()).unwrap_err()
+}
+
+/// Sends every chunk but the last of each text, which it means to send later.
+#[derive(Default)]
+struct ForgetsTheTail;
+
+impl Steps for ForgetsTheTail {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+        if chunk.text().is_some() {
+            ctx.flush();
+            ctx.buffer(chunk);
+        } else {
+            ctx.send(chunk);
+        }
+    }
+}
+
+#[test]
+fn a_policy_that_forgets_the_tail_loses_something() {
+    assert_eq!(broken_by(Law::NothingLost, || ForgetsTheTail).law().name(), "nothing-lost");
+}
+
+/// Looks at the opening of a call, sends it, and then thinks better of it.
+struct LeaksThePrefix;
+
+impl Steps for LeaksThePrefix {
+    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
+        let arguments =
+            state.current_block().and_then(|block| block.as_tool_call()).map(|call| call.arguments());
+        match arguments {
+            Some(arguments) if arguments.len() > 16 => {}
+            _ => ctx.send(chunk),
+        }
+    }
+}
+
+#[test]
+fn a_policy_that_leaks_the_prefix_of_a_call_is_caught_by_no_leak() {
+    let broken = broken_by(Law::NoLeak, || LeaksThePrefix);
+    assert_eq!(broken.law().name(), "no-leak");
+    assert_eq!(broken.expected(), "nothing of block #0, which was dropped, to leave");
+}
+
+/// Hides a word where a chunk holds all of it.
+struct MatchesPerChunk;
+
+impl Steps for MatchesPerChunk {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+        let hidden = chunk.text().map(|text| text.replace("nobody", "[…]"));
+        ctx.send(match hidden {
+            Some(text) => chunk.with_text(text),
+            None => chunk,
+        });
+    }
+}
+
+#[test]
+fn a_policy_that_looks_for_a_word_in_each_chunk_alone_depends_on_chunking() {
+    assert_eq!(caught(|| MatchesPerChunk), "rechunking");
+}
+
+/// Sends all of the text so far each time.
+#[derive(Default)]
+struct Doubles;
+
+impl Steps for Doubles {
+    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
+        let so_far =
+            state.current_block().and_then(|block| block.as_text()).map(|block| block.text().to_owned());
+        ctx.send(match so_far {
+            Some(text) => chunk.with_text(text),
+            None => chunk,
+        });
+    }
+}
+
+#[test]
+fn a_policy_that_doubles_text_takes_back_what_has_left() {
+    assert_eq!(broken_by(Law::Prefix, || Doubles).law().name(), "prefix");
+    assert_eq!(caught(|| Doubles), "rechunking");
+}
+
+/// Drops what looks too long to it.
+struct DecidesBySize;
+
+impl Steps for DecidesBySize {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+        if chunk.text().is_none_or(|text| text.len() < 20) {
+            ctx.send(chunk);
+        }
+    }
+}
+
+#[test]
+fn a_policy_that_decides_by_the_size_of_a_chunk_depends_on_chunking() {
+    assert_eq!(caught(|| DecidesBySize), "rechunking");
+}
+
+/// Counts over all streams, and stops now and then.
+#[derive(Default)]
+struct SharesState(Arc<AtomicUsize>);
+
+impl Steps for SharesState {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+        if self.0.fetch_add(1, Ordering::Relaxed) % 40 == 39 {
+            ctx.terminate(Ending::refuse("enough"));
+        } else {
+            ctx.send(chunk);
+        }
+    }
+}
+
+#[test]
+fn a_policy_that_shares_state_between_streams_depends_on_the_runs_before() {
+    let shared = Arc::new(AtomicUsize::new(0));
+    assert_eq!(caught(move || SharesState(Arc::clone(&shared))), "rechunking");
+}
+
+/// Keeps all text to itself, out of sight of the limit, and sends it with the last chunk.
+#[derive(Default)]
+struct Hoards(String);
+
+impl Steps for Hoards {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+        let Some(text) = chunk.text() else { return ctx.send(chunk) };
+        self.0.push_str(text);
+        let all = if text.contains("the end") { std::mem::take(&mut self.0) } else { String::new() };
+        ctx.send(chunk.with_text(all));
+    }
+}
+
+#[test]
+fn a_policy_that_hoards_outside_of_the_limit_has_no_bound() {
+    let text = format!("{} this is the end", "All work and no play makes a dull stream. ".repeat(400));
+    let log = Script::new().text(text).text_fragments(Fragments::Chars(900)).to_log(WireKind::OpenAiChat);
+    let broken = Laws::of(|| Plain(Hoards::default())).only(Law::Bound).check(&log).unwrap_err();
+    assert_eq!(broken.law().name(), "bound");
+}
+
+/// Writes arguments that are no JSON.
+struct BreaksArguments;
+
+impl Steps for BreaksArguments {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+        let broken = chunk.arguments().map(|arguments| arguments.replace('}', ""));
+        ctx.send(match broken {
+            Some(arguments) => chunk.with_arguments(arguments),
+            None => chunk,
+        });
+    }
+}
+
+#[test]
+fn a_policy_that_breaks_arguments_leaves_no_valid_stream() {
+    assert_eq!(caught(|| BreaksArguments), "ending");
+}
+
+/// Waits for something when the client has gone.
+struct BlocksInAbort;
+
+impl Steps for BlocksInAbort {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+        ctx.send(chunk);
+    }
+
+    fn abort(&mut self) {
+        std::thread::sleep(Duration::from_secs(6));
+    }
+}
+
+#[test]
+fn a_policy_that_blocks_in_on_abort_cannot_be_dropped() {
+    let broken = Laws::of(|| Plain(BlocksInAbort)).only(Law::Drop).check(&script_of_one()).unwrap_err();
+    assert_eq!(broken.law().name(), "drop");
+    assert_eq!(broken.found(), "it still runs");
+}
+
+/// A stream that is shrunk at once.
+fn script_of_one() -> ChunkLog {
+    ChunkLog::from_chunks(
+        "one",
+        [(Duration::ZERO, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}}]}\n\n".into())],
+    )
+}
+
+/// Takes it for granted that arguments are whole.
+struct Panics;
+
+impl Steps for Panics {
+    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
+        ctx.send(chunk);
+        for call in state.finished_calls() {
+            let arguments: serde_json::Value = serde_json::from_str(call.arguments()).unwrap();
+            assert!(arguments["path"].is_string());
+        }
+    }
+}
+
+#[test]
+fn a_policy_that_takes_things_for_granted_panics() {
+    let log = Script::new().call("call_1", "now", "").to_log(WireKind::OpenAiChat);
+    let broken = Laws::of(|| Plain(Panics)).only(Law::PanicFree).check(&log).unwrap_err();
+    assert_eq!(broken.law().name(), "panic-free");
+}
+
+/// Ends the stream, and goes on.
+struct SendsAfterTerminate;
+
+#[async_trait]
+impl Policy for SendsAfterTerminate {
+    async fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        if state.current_block().is_some_and(|block| block.bytes() > 12) {
+            ctx.terminate(Ending::refuse("enough"));
+            ctx.send(chunk.with_text("and one more thing"));
+            ctx.send_text("and another")?;
+            ctx.flush();
+        } else {
+            ctx.send(chunk);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn what_is_sent_after_a_termination_does_not_leave() {
+    // A refusal in Responses leaves the text that it interrupts open, whatever is sent: see `tests/laws.rs`.
+    for kind in WireKind::ALL.into_iter().filter(|kind| *kind != WireKind::OpenAiResponses) {
+        let log = script().to_log(kind);
+        Laws::of(|| SendsAfterTerminate).only(Law::Ending).check(&log).unwrap();
+        Laws::of(|| SendsAfterTerminate).only(Law::NoLeak).check(&log).unwrap();
+    }
+}
