@@ -605,7 +605,8 @@ impl Fold {
         let known = self.choices.get(&choice)?;
         known.open.iter().copied().find(|key| {
             let block = &self.state.blocks[key.index()];
-            !block.head().numbered && !(self.interleaved && block.as_tool_call().is_some()) && ends(block)
+            let stays = block.head().numbered || (self.interleaved && block.as_tool_call().is_some());
+            !stays && ends(block)
         })
     }
 
