@@ -17,9 +17,9 @@ fn log_probabilities_ahead_of_a_held_piece_wait_for_that_piece_though_its_block_
     let body = chat(r#"{"content":"ok "}"#) + &logprobs("secret") + &chat(r#"{"content":"secret"}"#);
     let hold_secret = On(|chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>| {
         if chunk.text() == Some("secret") {
-            ctx.buffer(chunk)
+            ctx.buffer(chunk);
         } else {
-            ctx.send(chunk)
+            ctx.send(chunk);
         }
         Ok(())
     });

@@ -54,10 +54,10 @@ impl Calls {
             let is_call = self.anthropic_block(block);
             index.filter(|_| is_call).map(|index| self.blocks.insert(index));
         }
-        if index.is_some_and(|index| self.blocks.contains(&index)) {
-            if let Some(delta) = event.get_mut("delta") {
-                cage_members(delta, &["partial_json"]);
-            }
+        if index.is_some_and(|index| self.blocks.contains(&index))
+            && let Some(delta) = event.get_mut("delta")
+        {
+            cage_members(delta, &["partial_json"]);
         }
         for block in items(event.get_mut("message").and_then(|message| message.get_mut("content"))) {
             self.anthropic_block(block);

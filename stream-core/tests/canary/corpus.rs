@@ -40,7 +40,7 @@ fn no_call_of_any_recording_leaves_under_a_gate_that_releases_none() {
         let body = calls::caged(format, &body)?;
         Some(faults(&name, &body, Target::Calls, cuts(&body)))
     });
-    assert_none(caged.flatten().collect());
+    assert_none(&caged.flatten().collect::<Vec<_>>());
 }
 
 #[test]
@@ -49,5 +49,5 @@ fn no_text_of_any_recording_leaves_under_a_gate_that_releases_none() {
         let body = text::caged(format, &body);
         faults(&name, &body, Target::Text, cuts(&body))
     });
-    assert_none(caged.flatten().collect());
+    assert_none(&caged.flatten().collect::<Vec<_>>());
 }

@@ -5,6 +5,12 @@
 //! no window of any length can leave unnoticed. Fragments and copies stay consistent with each other, since the same
 //! letter always becomes the same canary.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on has failed, or says why"
+)]
+
 #[path = "../kit/mod.rs"]
 mod kit;
 
@@ -39,7 +45,7 @@ fn faults(what: &str, body: &[u8], target: Target, cuts: usize) -> Vec<String> {
     faults
 }
 
-fn assert_none(faults: Vec<String>) {
+fn assert_none(faults: &[String]) {
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 

@@ -34,7 +34,7 @@ fn each(test: impl Fn(&str, Format, &[u8]) -> Vec<String>) {
             faults.extend(test(&format!("script {number} as {kind}"), format, &body));
         }
     }
-    assert_none(faults);
+    assert_none(&faults);
 }
 
 #[test]
