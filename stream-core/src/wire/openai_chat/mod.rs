@@ -7,9 +7,9 @@
 //! | copy | of | covered by |
 //! |---|---|---|
 //! | `reasoning` beside `reasoning_content`, text of `reasoning_details` | reasoning | read once where they say the same, else each by itself; a rebuilt frame has only what was read |
-//! | `choices[].message`, `choices[].text` beside `delta` | the delta, or all of the choice so far | a [`Copy`](DeltaKind::Copy), unless it equals the delta beside it; gone from a choice once it was edited |
+//! | `choices[].message`, `choices[].text` beside `delta` | the delta, or all of the choice so far | a [`Copy`](crate::delta::DeltaKind::Copy), unless it equals the delta beside it; gone from a choice once it was edited |
 //! | `choices[].logprobs` | tokens of text and of calls | gone from a choice once it was edited; an annotation *ahead* when it comes without a delta |
-//! | `error.failed_generation` | a call that the provider refused | an [`Opaque`](DeltaKind::Opaque) of its own, before the error |
+//! | `error.failed_generation` | a call that the provider refused | an [`Opaque`](crate::delta::DeltaKind::Opaque) of its own, before the error |
 //! | `audio.transcript` | spoken audio | is content; the sound is opaque |
 
 mod body;
