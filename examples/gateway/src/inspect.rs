@@ -116,7 +116,7 @@ fn table(out: &mut impl std::io::Write, format: &str, state: &StreamState) -> st
         write!(
             out,
             "{:<8} {:<9} choice {}  {status:<8} {:>7} bytes  ",
-            block.key(),
+            block.key().to_string(),
             block.kind_name(),
             block.choice(),
             block.bytes()
