@@ -51,3 +51,8 @@ pub use record::{Action, Decision, Observer};
 pub use request::{Request, Tool};
 pub use state::StreamState;
 pub use wire::{Ending, EndingKind};
+
+/// The code in the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
