@@ -59,9 +59,11 @@ fn broken<P: Steps + 'static>(
 }
 
 fn scripted(kinds: &[WireKind]) -> Vec<(String, ChunkLog)> {
-    let of_kind =
-        |kind: &WireKind| scripts().into_iter().map(|(name, script)| (name.to_owned(), script.to_log(*kind)));
-    kinds.iter().flat_map(of_kind).collect()
+    let mut logs = Vec::new();
+    for (name, script) in scripts() {
+        logs.extend(kinds.iter().map(|kind| (name.to_owned(), script.to_log(*kind))));
+    }
+    logs
 }
 
 /// One in every so many recordings that are not long; none, with a note, where there are no recordings.
