@@ -83,7 +83,6 @@ impl<'a> Context<'a> {
     }
 
     /// What the host knows of the request.
-    #[must_use]
     pub fn request(&self) -> &'a Request {
         self.request
     }

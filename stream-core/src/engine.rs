@@ -259,7 +259,7 @@ impl Engine {
     /// verdict is pending (rule 13).
     #[must_use]
     pub fn wants_input(&self) -> bool {
-        self.closing.is_none() && self.intake.is_open() && !(self.is_full() && !self.tickets.is_empty())
+        self.is_reading() && (self.tickets.is_empty() || !self.is_full())
     }
 
     /// Whether the upstream has not ended and the stream is not closing: if false, its connection can go.
@@ -464,7 +464,7 @@ impl Engine {
             calls.map(crate::block::ToolCall::key)
         });
         let held: Vec<BlockKey> = held.collect();
-        held.into_iter().fold(false, |any, key| self.discard(key, reason) || any)
+        held.into_iter().filter(|key| self.discard(*key, reason)).count() > 0
     }
 
     /// The host ends the stream.

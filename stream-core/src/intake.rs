@@ -145,7 +145,7 @@ impl Intake {
             match &self.format {
                 Some(_) if self.waiting.is_empty() => return self.read(frame),
                 None if self.waiting.is_empty() && is_filler(&frame) => {
-                    self.early.push_back(frame.raw().clone())
+                    self.early.push_back(frame.raw().clone());
                 }
                 _ => {
                     self.waiting_bytes += frame.raw().len();

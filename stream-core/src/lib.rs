@@ -28,6 +28,7 @@ pub mod policy;
 pub mod processor;
 pub mod record;
 pub mod request;
+mod spelling;
 pub mod sse;
 mod stage;
 pub mod state;

@@ -196,18 +196,23 @@ impl Outbox {
     }
 
     /// Drops the annotations that still wait for the payload they speak of. True if there were any.
-    pub(crate) fn drop_ahead(&mut self) -> bool {
+    pub(crate) fn drop_ahead(&mut self, ledgers: &Ledgers) -> bool {
         let mut any = false;
         let ahead = &self.ahead;
         let frames = self.lanes.values_mut().flatten().chain(self.behind.iter_mut());
         for waiting in frames.flat_map(|frame| frame.parts.iter_mut()) {
-            if let Mark::RidesAhead { seq } = waiting.mark {
-                let came = ahead.get(&waiting.part.delta.choice.unwrap_or(0));
-                if !came.is_some_and(|came| came.iter().any(|(at, _)| *at > seq)) {
-                    waiting.part.fate = Fate::Dropped;
-                    waiting.mark = Mark::Decided;
-                    any = true;
+            let choice = waiting.part.delta.choice.unwrap_or(0);
+            let came = match (waiting.mark, waiting.part.key) {
+                (Mark::RidesAhead { seq }, _) => {
+                    ahead.get(&choice).is_some_and(|came| came.iter().any(|(at, _)| *at > seq))
                 }
+                (Mark::Rides, Some(key)) => ledgers.get(key).is_some_and(|ledger| ledger.payload > 0),
+                _ => true,
+            };
+            if !came {
+                waiting.part.fate = Fate::Dropped;
+                waiting.mark = Mark::Decided;
+                any = true;
             }
         }
         any

@@ -55,7 +55,6 @@ impl Request {
     }
 
     /// The tools that were offered.
-    #[must_use]
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }

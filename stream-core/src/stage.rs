@@ -346,7 +346,7 @@ impl Stage {
         out: &mut Vec<Outgoing>,
     ) -> bool {
         let looks = self.needs != Needs::nothing() && !self.bypassed;
-        let mut dropped = looks && !finished && self.outbox.drop_ahead();
+        let mut dropped = looks && !finished && self.outbox.drop_ahead(&self.ledgers);
         if dropped {
             let reason = Some("what it speaks of never came".into());
             self.note(None, Action::Dropped, reason, 0, Duration::ZERO);

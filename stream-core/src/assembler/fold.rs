@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::assembler::calls::Calls;
 use crate::assembler::copies;
-use crate::block::{BlockKey, BlockStatus, Head, MAX_BLOCKS, OpaqueBlock, StreamBlock, ToolCall};
-use crate::delta::{CallDelta, Channel, Delta, DeltaKind, FinishKind, FinishReason, Runs, Slot, Text};
+use crate::block::{BlockKey, BlockStatus, Head, MAX_BLOCKS, OpaqueBlock, StreamBlock};
+use crate::delta::{Channel, Delta, DeltaKind, FinishKind, FinishReason, Runs, Slot, Text};
 use crate::error::{Error, ErrorKind, late};
 use crate::limits::Limits;
 use crate::state::StreamState;
@@ -48,32 +48,32 @@ impl Keep {
 #[derive(Debug)]
 pub(crate) struct Fold {
     pub(crate) state: StreamState,
-    format: SharedFormat,
+    pub(super) format: SharedFormat,
     /// Which stage of the stream this is: keys are unique over all of them.
-    stage: u8,
-    choices: HashMap<u32, Choice>,
-    slots: HashMap<(u32, u32, Class), BlockKey>,
+    pub(super) stage: u8,
+    pub(super) choices: HashMap<u32, Choice>,
+    pub(super) slots: HashMap<(u32, u32, Class), BlockKey>,
     /// The channels of items that hold several blocks, and the blocks they hold.
-    items: HashMap<u32, Item>,
-    keep: Keep,
-    limits: Limits,
-    interleaved: bool,
+    pub(super) items: HashMap<u32, Item>,
+    pub(super) keep: Keep,
+    pub(super) limits: Limits,
+    pub(super) interleaved: bool,
 }
 
 /// What kind of block stands in a numbered slot. A slot may hold one of each: one adapter sends thinking deltas
 /// inside a text block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Class {
+pub(super) enum Class {
     Text(Channel),
     Other,
 }
 
 #[derive(Debug, Default)]
-struct Choice {
+pub(super) struct Choice {
     /// Open blocks that the start of another one completes.
-    open: Vec<BlockKey>,
-    calls: Calls,
-    last: Option<BlockKey>,
+    pub(super) open: Vec<BlockKey>,
+    pub(super) calls: Calls,
+    pub(super) last: Option<BlockKey>,
     /// Calls that no finish has come after, and the last of all.
     unfinished: Vec<BlockKey>,
     last_call: Option<BlockKey>,
@@ -83,9 +83,9 @@ struct Choice {
 }
 
 #[derive(Debug)]
-struct Item {
-    channel: Channel,
-    blocks: Vec<BlockKey>,
+pub(super) struct Item {
+    pub(super) channel: Channel,
+    pub(super) blocks: Vec<BlockKey>,
 }
 
 impl Fold {
@@ -266,153 +266,6 @@ impl Fold {
         Ok(())
     }
 
-    /// Text without a number: it continues the open run of its channel, or ends what is open and starts one.
-    fn running_text(
-        &mut self,
-        choice: u32,
-        channel: Channel,
-        spoken: bool,
-        text: &str,
-    ) -> Result<Transition, Error> {
-        let blank = text.trim().is_empty();
-        let runs_on = |block: &StreamBlock| {
-            block.channel() == Some(channel) && block.as_text().is_some_and(|text| text.is_spoken() == spoken)
-        };
-        if let Some(key) = self.next_to_end(choice, |block| match block {
-            // White space between or after calls does not end them (rule 2).
-            StreamBlock::ToolCall(_) => !blank,
-            other => !runs_on(other),
-        }) {
-            self.complete(key);
-            return Ok(Transition::Completed(key));
-        }
-        let open = &self.choices.entry(choice).or_default().open;
-        let running = open.iter().copied().find(|key| runs_on(&self.state.blocks[key.index()]));
-        let key = match running {
-            Some(key) => key,
-            None if spoken => self.open(choice, |key| StreamBlock::new_speech(key, choice))?,
-            None => self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?,
-        };
-        self.append(key, text)?;
-        Ok(Transition::Folded(Some(key)))
-    }
-
-    /// A call named by id and index, as far as they came.
-    fn named_call(
-        &mut self,
-        choice: u32,
-        index: Option<u64>,
-        call: &mut CallDelta,
-    ) -> Result<Transition, Error> {
-        let known = self.choices.entry(choice).or_default();
-        let target = known.calls.resolve(&self.state.blocks, index, call);
-        if let Some(key) = target {
-            self.choices.entry(choice).or_default().calls.learn(key, index, call.id.as_ref());
-            return self.continue_call(key, call);
-        }
-        if call.id.is_none() && call.name.is_none() && call.arguments.as_deref().is_none_or(str::is_empty) {
-            // Nothing in it: it opens no call.
-            return Ok(Transition::Folded(None));
-        }
-        if let Some(key) = self.next_to_end(choice, |_| true) {
-            self.complete(key);
-            return Ok(Transition::Completed(key));
-        }
-        let key = self.open_call(choice, index, call)?;
-        self.choices.entry(choice).or_default().calls.learn(key, index, call.id.as_ref());
-        Ok(Transition::Folded(Some(key)))
-    }
-
-    fn numbered_call(
-        &mut self,
-        choice: u32,
-        item: u32,
-        part: u32,
-        call: &mut CallDelta,
-    ) -> Result<Transition, Error> {
-        if call.starts {
-            if let Some(key) = self.occupant(item, part, Class::Other) {
-                self.complete(key);
-                return Ok(Transition::Completed(key));
-            }
-        } else if let Some(key) = self.numbered_other(item, part) {
-            return self.continue_call(key, call);
-        } else {
-            call.unopened = true;
-        }
-        let key = self.open_call(choice, None, call)?;
-        self.place(item, part, Class::Other, key);
-        Ok(Transition::Folded(Some(key)))
-    }
-
-    /// Arguments, and whatever else came late, for a call that is known. What is not a call (a server's tool) takes
-    /// the bytes as they are.
-    fn continue_call(&mut self, key: BlockKey, call: &CallDelta) -> Result<Transition, Error> {
-        let arguments = call.arguments.as_deref().unwrap_or_default();
-        let block = &mut self.state.blocks[key.index()];
-        let complete = block.status() != BlockStatus::Open;
-        if let StreamBlock::ToolCall(known) = block {
-            let says_more = known.name.is_empty() && call.name.is_some();
-            if !says_more && call.name.as_ref().is_some_and(|name| *name != known.name) {
-                // Some clients take the first name, some the last, some both: only one of them could be judged.
-                return Err(renamed(key));
-            }
-            if complete && (!arguments.is_empty() || says_more) {
-                return Err(late(key));
-            }
-            if says_more {
-                known.name = call.name.clone().unwrap_or_default();
-            }
-            if known.id.is_none() {
-                known.id.clone_from(&call.id);
-            }
-        }
-        self.append(key, arguments)?;
-        Ok(Transition::Folded(Some(key)))
-    }
-
-    fn open_call(&mut self, choice: u32, index: Option<u64>, call: &CallDelta) -> Result<BlockKey, Error> {
-        let key = self.open(choice, |key| {
-            StreamBlock::ToolCall(ToolCall {
-                head: Head::new(key, choice),
-                id: call.id.clone(),
-                name: call.name.clone().unwrap_or_default(),
-                index,
-                arguments: String::new(),
-                flavor: call.flavor,
-                unopened: call.unopened,
-                joined: false,
-                finish_seen: false,
-                cut_short: false,
-            })
-        })?;
-        self.append(key, call.arguments.as_deref().unwrap_or_default())?;
-        Ok(key)
-    }
-
-    fn numbered_text(
-        &mut self,
-        choice: u32,
-        item: u32,
-        part: u32,
-        channel: Channel,
-        text: &str,
-    ) -> Result<Transition, Error> {
-        let key = match self.slots.get(&(item, part, Class::Text(channel))) {
-            Some(&key) if self.state.blocks[key.index()].status() != BlockStatus::Open => {
-                return Err(late(key));
-            }
-            Some(&key) => key,
-            None => {
-                let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
-                self.place(item, part, Class::Text(channel), key);
-                key
-            }
-        };
-        self.append(key, text)?;
-        Ok(Transition::Folded(Some(key)))
-    }
-
     fn opaque(
         &mut self,
         choice: u32,
@@ -452,107 +305,6 @@ impl Fold {
             }
         };
         self.state.blocks[key.index()].head_mut().bytes += bytes;
-        Ok(Transition::Folded(Some(key)))
-    }
-
-    fn start(&mut self, choice: u32, slot: Slot, channel: Channel) -> Result<Transition, Error> {
-        let Slot::At { item, part } = slot else {
-            return Ok(Transition::Folded(None));
-        };
-        if let Some(key) = self.occupant(item, part, Class::Text(channel)) {
-            self.complete(key);
-            return Ok(Transition::Completed(key));
-        }
-        let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
-        self.place(item, part, Class::Text(channel), key);
-        Ok(Transition::Folded(Some(key)))
-    }
-
-    /// The explicit end of a block, or of an item with all its blocks.
-    fn stop(&mut self, choice: u32, slot: Slot) -> Transition {
-        match slot {
-            Slot::At { item, part: Slot::ITEM } => {
-                let open = self
-                    .items
-                    .get(&item)
-                    .and_then(|item| item.blocks.iter().copied().find(|key| self.is_open(*key)));
-                match open {
-                    Some(key) => {
-                        self.complete(key);
-                        Transition::Completed(key)
-                    }
-                    None => Transition::Folded(None),
-                }
-            }
-            Slot::At { item, part } => {
-                let mut open = self.all_numbered(item, part).filter(|key| self.is_open(*key));
-                let Some(key) = open.next() else {
-                    return Transition::Folded(self.numbered(item, part));
-                };
-                let more = open.next().is_some();
-                drop(open);
-                self.complete(key);
-                if more {
-                    return Transition::Completed(key);
-                }
-                self.state.completed = Some(key);
-                Transition::Folded(Some(key))
-            }
-            _ => {
-                let call = self.choices.get(&choice).and_then(|known| {
-                    known
-                        .open
-                        .iter()
-                        .copied()
-                        .find(|key| self.state.blocks[key.index()].as_tool_call().is_some())
-                });
-                if let Some(key) = call {
-                    self.complete(key);
-                    self.state.completed = Some(key);
-                }
-                Transition::Folded(call)
-            }
-        }
-    }
-
-    /// A block that is first seen in a copy: the copy is its payload (rule 19).
-    fn open_from_copy(
-        &mut self,
-        choice: u32,
-        item: u32,
-        part: u32,
-        copy: &mut crate::delta::Restated,
-    ) -> Result<Transition, Error> {
-        let body = copy.body.as_deref().unwrap_or_default();
-        if copy.name.is_none() && body.is_empty() {
-            return Ok(Transition::Folded(None));
-        }
-        if self.state.terminal {
-            return Err(Error::new(
-                ErrorKind::AfterTerminal,
-                "expected no delta after the terminal marker, found a new block",
-            ));
-        }
-        copy.is_first = true;
-        let key = if copy.name.is_some() {
-            let call = CallDelta {
-                id: copy.id.clone(),
-                name: copy.name.clone(),
-                arguments: copy.body.clone(),
-                starts: true,
-                ..CallDelta::default()
-            };
-            let key = self.open_call(choice, None, &call)?;
-            self.place(item, part, Class::Other, key);
-            key
-        } else {
-            let channel = self.items.get(&item).map_or(Channel::Content, |item| item.channel);
-            let body = copy.body.clone().unwrap_or_default();
-            let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
-            self.place(item, part, Class::Text(channel), key);
-            self.append(key, &body)?;
-            key
-        };
         Ok(Transition::Folded(Some(key)))
     }
 
@@ -600,16 +352,7 @@ impl Fold {
         Some(key)
     }
 
-    /// The first open block of the choice that the start of another one ends. Numbered blocks have ends of their own.
-    fn next_to_end(&self, choice: u32, ends: impl Fn(&StreamBlock) -> bool) -> Option<BlockKey> {
-        let known = self.choices.get(&choice)?;
-        known.open.iter().copied().find(|key| {
-            let block = &self.state.blocks[key.index()];
-            !block.head().numbered && !(self.interleaved && block.as_tool_call().is_some()) && ends(block)
-        })
-    }
-
-    fn complete(&mut self, key: BlockKey) {
+    pub(super) fn complete(&mut self, key: BlockKey) {
         let block = &mut self.state.blocks[key.index()];
         block.head_mut().status = BlockStatus::Complete;
         let choice = block.choice();
@@ -624,7 +367,11 @@ impl Fold {
         }
     }
 
-    fn open(&mut self, choice: u32, block: impl FnOnce(BlockKey) -> StreamBlock) -> Result<BlockKey, Error> {
+    pub(super) fn open(
+        &mut self,
+        choice: u32,
+        block: impl FnOnce(BlockKey) -> StreamBlock,
+    ) -> Result<BlockKey, Error> {
         if self.state.blocks.len() >= self.limits.blocks.min(MAX_BLOCKS) {
             return Err(Error::new(
                 ErrorKind::BlocksLimit,
@@ -648,7 +395,7 @@ impl Fold {
         Ok(key)
     }
 
-    fn append(&mut self, key: BlockKey, text: &str) -> Result<(), Error> {
+    pub(super) fn append(&mut self, key: BlockKey, text: &str) -> Result<(), Error> {
         let keep = self.keeps(key);
         let block = &mut self.state.blocks[key.index()];
         if keep && block.body().len() + text.len() > self.limits.block {
@@ -672,48 +419,16 @@ impl Fold {
         }
     }
 
-    fn is_open(&self, key: BlockKey) -> bool {
+    pub(super) fn is_open(&self, key: BlockKey) -> bool {
         self.state.blocks[key.index()].status() == BlockStatus::Open
     }
 
     fn last_of(&self, choice: u32) -> Option<BlockKey> {
         self.choices.get(&choice).and_then(|known| known.last)
     }
-
-    fn place(&mut self, item: u32, part: u32, class: Class, key: BlockKey) {
-        self.slots.insert((item, part, class), key);
-        self.state.blocks[key.index()].head_mut().numbered = true;
-        if let Some(item) = self.items.get_mut(&item) {
-            item.blocks.push(key);
-        }
-    }
-
-    /// The block in a numbered slot, whatever its kind.
-    fn numbered(&self, item: u32, part: u32) -> Option<BlockKey> {
-        self.all_numbered(item, part).next()
-    }
-
-    fn all_numbered(&self, item: u32, part: u32) -> impl Iterator<Item = BlockKey> + '_ {
-        const CLASSES: [Class; 4] = [
-            Class::Other,
-            Class::Text(Channel::Content),
-            Class::Text(Channel::Reasoning),
-            Class::Text(Channel::Refusal),
-        ];
-        CLASSES.into_iter().filter_map(move |class| self.slots.get(&(item, part, class)).copied())
-    }
-
-    fn numbered_other(&self, item: u32, part: u32) -> Option<BlockKey> {
-        self.slots.get(&(item, part, Class::Other)).copied()
-    }
-
-    /// An open block that a new start in its slot ends: one server never stops the first.
-    fn occupant(&self, item: u32, part: u32, class: Class) -> Option<BlockKey> {
-        self.slots.get(&(item, part, class)).copied().filter(|key| self.is_open(*key))
-    }
 }
 
-fn renamed(key: BlockKey) -> Error {
+pub(super) fn renamed(key: BlockKey) -> Error {
     Error::new(ErrorKind::Renamed, format!("expected no other name for the call in block {key}, found one"))
 }
 

@@ -3,6 +3,8 @@
 mod calls;
 mod copies;
 pub(crate) mod fold;
+mod numbered;
+mod running;
 
 use bytes::Bytes;
 

@@ -136,7 +136,7 @@ impl Builder {
 
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let policies: Vec<&str> = self.policies.iter().map(|policy| policy.name()).collect();
+        let policies: Vec<&str> = self.policies.iter().map(Policy::name).collect();
         f.debug_struct("Builder")
             .field("policies", &policies)
             .field("config", &self.config)

@@ -311,7 +311,7 @@ impl Alarm {
     fn set(&mut self, deadline: Option<Instant>) {
         match (&mut self.0, deadline) {
             (Some(sleep), Some(at)) if sleep.deadline() > at || sleep.is_elapsed() => {
-                sleep.as_mut().reset(at)
+                sleep.as_mut().reset(at);
             }
             (Some(_), Some(_)) => {}
             (_, None) => self.0 = None,

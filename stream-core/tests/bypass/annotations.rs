@@ -2,7 +2,7 @@
 
 use stream_core::{Chunk, Context, StreamState};
 
-use crate::kit::{On, data, no_text, out};
+use crate::kit::{On, data, named, no_text, out};
 use crate::{chat, chat_call, chat_end};
 
 /// A chunk without a delta that spells what comes next.
@@ -17,9 +17,9 @@ fn log_probabilities_ahead_of_a_held_piece_wait_for_that_piece_though_its_block_
     let body = chat(r#"{"content":"ok "}"#) + &logprobs("secret") + &chat(r#"{"content":"secret"}"#);
     let hold_secret = On(|chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>| {
         if chunk.text() == Some("secret") {
-            ctx.buffer(chunk)
+            ctx.buffer(chunk);
         } else {
-            ctx.send(chunk)
+            ctx.send(chunk);
         }
         Ok(())
     });
@@ -56,4 +56,15 @@ fn grounding_goes_when_an_earlier_text_of_the_candidate_was_dropped() {
         |rest: &str| data(&format!(r#"{{"candidates":[{{{rest}"finishReason":"STOP","index":0}}]}}"#));
     let body = part(r#"{"text":"secret"}"#) + &call + &ground(r#""groundingMetadata":{"segment":"secret"},"#);
     assert_eq!(out(body, no_text()), call + &ground(""));
+}
+
+#[test]
+fn a_citation_whose_text_was_cut_off_stays_back() {
+    let start = named(&[
+        r#"{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","content":[],"model":"x","usage":{"input_tokens":1,"output_tokens":1}}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+    ]);
+    let citation = r#"{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":{"cited_text":"secret"}}}"#;
+    let error = r#"{"type":"error","error":{"type":"api_error","message":"the upstream broke off"}}"#;
+    assert_eq!(out(start.clone() + &named(&[citation]), no_text()), start + &named(&[error]));
 }

@@ -1,12 +1,15 @@
 //! Ways around a policy that were found by attack, each closed: what is held, dropped or not judged stays back whatever
 //! the upstream writes.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 #[path = "../kit/mod.rs"]
 mod kit;
 
 mod annotations;
 mod fold;
 mod restated;
+mod spelling;
 mod stray;
 mod twice;
 mod verdicts;

@@ -3,16 +3,14 @@
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
-use stream_core::{Chunk, Context, Replacement, StreamProcessor, StreamState, Verdict};
+use stream_core::{Chunk, Context, PolicyError, Replacement, StreamProcessor, StreamState, Verdict};
 
 use crate::kit::{On, out};
 use crate::{chat, chat_call, chat_end};
 
-fn in_a_second(verdict: Verdict) -> impl Future<Output = Result<Verdict, stream_core::PolicyError>> + Send {
-    async {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        Ok(verdict)
-    }
+async fn in_a_second(verdict: Verdict) -> Result<Verdict, PolicyError> {
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    Ok(verdict)
 }
 
 #[test]

@@ -104,9 +104,8 @@ async fn text_is_edited_by_one_and_again_by_the_next() {
                     Ok(())
                 })
             };
-            let chain = builder(kind)
-                .policy(edit(|text| text.to_uppercase()))
-                .policy(edit(|text| text.replace('E', "3")));
+            let chain =
+                builder(kind).policy(edit(str::to_uppercase)).policy(edit(|text| text.replace('E', "3")));
             let out = run(chain, mode, body(kind, mode, &input)).await;
             assert_says(&format!("{shape:?}"), kind, mode, &input, &out.bytes, &expected);
         }

@@ -41,11 +41,11 @@ async fn any_of_three_calls_can_be_dropped() {
 async fn a_call_that_is_never_held_is_dropped_as_it_comes() {
     for shape in Shape::ALL {
         let input = shape.turn(&[0, 1]);
-        for dropped in 0..2 {
+        for (dropped, (id, ..)) in CALLS.into_iter().take(2).enumerate() {
             for (kind, mode) in everywhere() {
                 let policy = hook(move |chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>| -> Did {
                     let call = state.current_block().and_then(|block| block.as_tool_call());
-                    if call.is_none_or(|call| call.id() != Some(CALLS[dropped].0)) {
+                    if call.is_none_or(|call| call.id() != Some(id)) {
                         ctx.send(chunk);
                     }
                     Ok(())

@@ -15,11 +15,14 @@ use crate::left::{Left, Step};
 use crate::policies::Did;
 use crate::scripts::{AFTER, Shape, has_text_after_calls, with_calls};
 
+/// Which chunks are sent; the others are held.
+type Sends = fn(&Chunk) -> bool;
+
 /// Sends what it is told to, holds the rest, and ends the stream at a step.
 struct EndAt {
     at: usize,
     ending: Ending,
-    sends: fn(&Chunk) -> bool,
+    sends: Sends,
     frame: Arc<AtomicUsize>,
     steps: Arc<Mutex<Vec<Step>>>,
 }
@@ -68,12 +71,7 @@ impl Observer for Frames {
 }
 
 /// A builder whose policy ends the stream at a step, and the steps that it will have seen.
-fn ending_at(
-    kind: WireKind,
-    at: usize,
-    ending: &Ending,
-    sends: fn(&Chunk) -> bool,
-) -> (Builder, Arc<Mutex<Vec<Step>>>) {
+fn ending_at(kind: WireKind, at: usize, ending: &Ending, sends: Sends) -> (Builder, Arc<Mutex<Vec<Step>>>) {
     let steps = Arc::new(Mutex::new(Vec::new()));
     let frame = Arc::new(AtomicUsize::new(0));
     let observer = Frames(Arc::clone(&frame));
@@ -111,7 +109,7 @@ fn expected(kind: WireKind, mode: Mode, ending: &Ending, steps: &[Step], next: O
 
 #[tokio::test]
 async fn at_every_step_the_stream_can_be_ended() {
-    let sending: [(&str, fn(&Chunk) -> bool); 3] = [
+    let sending: [(&str, Sends); 3] = [
         ("all sent", |_| true),
         ("calls held", |chunk| !chunk.is_tool_call()),
         ("text held", |chunk| !matches!(chunk.kind(), ChunkKind::Text(_))),

@@ -249,7 +249,7 @@ async fn the_host_can_end_the_stream_at_any_time() {
     for (kind, mode) in everywhere().filter(|(_, mode)| *mode == Mode::Streamed) {
         for ending in [Ending::refuse("stop"), Ending::error("stop")] {
             for in_hook in [false, true] {
-                let policy = hook_or_judge(in_hook);
+                let policy = Waits { in_hook };
                 let upstream = stream::iter([Ok::<_, std::io::Error>(input.bytes(kind))]);
                 let processor = builder(kind).policy(policy).build(upstream).unwrap();
                 let handle = processor.handle();
@@ -276,10 +276,6 @@ async fn the_host_can_end_the_stream_at_any_time() {
 }
 
 /// Waits for good at the first call: in the hook, or beside it.
-fn hook_or_judge(in_hook: bool) -> Waits {
-    Waits { in_hook }
-}
-
 struct Waits {
     in_hook: bool,
 }

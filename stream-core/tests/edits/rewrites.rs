@@ -1,6 +1,6 @@
 //! What is rewritten leaves with the new words in every copy, and with its id.
 
-use stream_core::{Channel, Chunk, ChunkKind, Context, EffectError, Replacement, StreamState};
+use stream_core::{Channel, Chunk, ChunkKind, Context, EffectError, Replacement, StreamState, ToolCall};
 use stream_testkit::WireKind;
 
 use crate::kit::{Mode, assert_says, body, builder, everywhere, run};
@@ -13,10 +13,10 @@ const OTHER: &str = r#"{"dry_run":true,"note":"größe \"x\""}"#;
 async fn each_call_can_be_given_other_arguments() {
     for shape in Shape::ALL {
         let input = shape.turn(&[0, 1, 2]);
-        for changed in 0..3 {
+        for (changed, (changed_id, ..)) in CALLS.into_iter().take(3).enumerate() {
             for (kind, mode) in everywhere() {
                 let policy = at_calls(move |call, ctx| {
-                    if call.id() == Some(CALLS[changed].0) {
+                    if call.id() == Some(changed_id) {
                         ctx.replace(call.key(), Replacement::new(OTHER))?;
                     } else {
                         ctx.flush_block(call.key());
@@ -38,10 +38,10 @@ async fn each_call_can_be_given_other_arguments() {
 async fn each_call_can_be_given_another_name_and_other_arguments() {
     for shape in Shape::ALL {
         let input = shape.turn(&[0, 1]);
-        for changed in 0..2 {
+        for (changed, (changed_id, ..)) in CALLS.into_iter().take(2).enumerate() {
             for (kind, mode) in everywhere() {
                 let policy = at_calls(move |call, ctx| {
-                    if call.id() == Some(CALLS[changed].0) {
+                    if call.id() == Some(changed_id) {
                         ctx.replace(call.key(), Replacement::new(OTHER).named("other"))?;
                     } else {
                         ctx.flush_block(call.key());
@@ -165,7 +165,7 @@ async fn fragments_of_arguments_can_be_edited() {
         for (kind, mode) in everywhere() {
             let policy = hook(|chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>| -> Did {
                 let call = state.current_block().and_then(|block| block.as_tool_call());
-                let so_far = call.filter(|call| call.id() == Some("call_1")).map(|call| call.arguments());
+                let so_far = call.filter(|call| call.id() == Some("call_1")).map(ToolCall::arguments);
                 match (chunk.arguments().map(str::to_owned), so_far) {
                     // The letter is a fragment of its own in one shape, and within one in the others.
                     (Some(a), Some("{\"path\":\"a")) if a == "a" => ctx.send(chunk.with_arguments("z")),

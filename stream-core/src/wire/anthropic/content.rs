@@ -61,10 +61,10 @@ impl MessagesWriter {
                     continue;
                 }
                 // Within a block there is no place; it goes behind what the block has said, or before the block.
-                if !block.iter().any(|part| part.delta.kind.is_payload()) {
-                    self.insert_whole(&part.delta.kind, &mut content);
-                } else {
+                if block.iter().any(|part| part.delta.kind.is_payload()) {
                     after.push(part);
+                } else {
+                    self.insert_whole(&part.delta.kind, &mut content);
                 }
             } else if is_in_block(part) {
                 block.push(part);

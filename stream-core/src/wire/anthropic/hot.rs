@@ -10,13 +10,14 @@ use serde::Deserialize;
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Slot, Text};
 
 use super::block::CHOICE;
+use crate::spelling;
 
 /// The delta of a plain `content_block_delta`; `None` for anything else.
 pub(super) fn read(line: Option<&str>, data: &str) -> Option<Delta> {
     if line.is_some_and(|line| line != BLOCK_DELTA) {
         return None;
     }
-    let event: Event<'_> = serde_json::from_str(data).ok()?;
+    let event: Event<'_> = spelling::from_str(data).ok()?;
     if event.kind.0 != BLOCK_DELTA {
         return None;
     }

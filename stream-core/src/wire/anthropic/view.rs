@@ -11,6 +11,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::delta::{FinishKind, FinishReason, Text, UpstreamError, Usage};
+use crate::spelling;
 use crate::wire::DecodeError;
 
 /// A field that may be absent, null, or of any type.
@@ -112,7 +113,7 @@ struct ErrorBody<'a> {
 /// A document as a view; `None` if it is JSON, and no object.
 pub(super) fn document<'a, T: Deserialize<'a>>(json: &'a str, what: &str) -> Result<Option<T>, DecodeError> {
     if json.trim_ascii_start().starts_with('{') {
-        return serde_json::from_str(json).map(Some).map_err(|error| DecodeError::json(what, &error));
+        return spelling::from_str(json).map(Some).map_err(|error| DecodeError::json(what, &error));
     }
     serde_json::from_str::<IgnoredAny>(json).map_err(|error| DecodeError::json(what, &error))?;
     Ok(None)
@@ -122,7 +123,7 @@ pub(super) fn document<'a, T: Deserialize<'a>>(json: &'a str, what: &str) -> Res
 pub(super) fn object<'a, T: Deserialize<'a>>(field: Field<'a>, what: &str) -> Result<T, DecodeError> {
     let raw = field.map_or("", RawValue::get);
     if raw.starts_with('{') {
-        return serde_json::from_str(raw).map_err(|error| DecodeError::json(what, &error));
+        return spelling::from_str(raw).map_err(|error| DecodeError::json(what, &error));
     }
     Err(DecodeError::new(format!("an object as {what}"), describe(field)))
 }

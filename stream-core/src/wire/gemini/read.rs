@@ -9,6 +9,7 @@ use crate::delta::{
     CallDelta, Channel, Delta, DeltaKind, FinishKind, FinishReason, Runs, Slot, Text, UpstreamError, Usage,
 };
 use crate::json;
+use crate::spelling;
 use crate::wire::{DecodeError, Decoded};
 
 /// The `inner` place of what belongs to a candidate, or to the event, rather than to one of its parts.
@@ -66,7 +67,7 @@ fn response(data: &str, element: usize, into: &mut Decoded) -> Result<(), Decode
         into.deltas.push(foreign("unknown".into(), data.len(), base));
         return Ok(());
     }
-    let response: Response<'_> = serde_json::from_str(data).map_err(|error| failure(&error))?;
+    let response: Response<'_> = spelling::from_str(data).map_err(|error| failure(&error))?;
     if response.is_foreign() {
         let kind = response.foreign_type.and_then(|raw| json::unquote(raw.get()));
         into.deltas.push(foreign(kind.unwrap_or_else(|| "unknown".into()), data.len(), base));

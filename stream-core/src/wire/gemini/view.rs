@@ -11,6 +11,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::spelling;
+
 /// One event, or one whole response.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -178,6 +180,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Candidate<'a> {
 
 struct CandidateVisitor;
 
+/// The fields that are read, which no other may pass for.
+const CANDIDATE: [&str; 4] = ["index", "content", "finishReason", "logprobsResult"];
+
 impl<'de> Visitor<'de> for CandidateVisitor {
     type Value = Candidate<'de>;
 
@@ -199,7 +204,10 @@ impl<'de> Visitor<'de> for CandidateVisitor {
                 "safetyRatings" | "avgLogprobs" | "tokenCount" => {
                     map.next_value::<IgnoredAny>()?;
                 }
-                _ => annotated |= !is_void(map.next_value::<&RawValue>()?.get()),
+                other => {
+                    spelling::check(other, &CANDIDATE)?;
+                    annotated |= !is_void(map.next_value::<&RawValue>()?.get());
+                }
             }
         }
         Ok(Candidate {

@@ -13,6 +13,7 @@ use crate::delta::{
     Delta, DeltaKind, FinishKind, FinishReason, Restated, Runs, Slot, Text, UpstreamError, Usage,
 };
 use crate::json;
+use crate::spelling;
 use crate::sse::Frame;
 use crate::wire::{DecodeError, Decoded};
 
@@ -294,5 +295,5 @@ pub(super) fn opaque(kind: &str, runs: Runs, bytes: usize) -> DeltaKind {
 }
 
 pub(super) fn parse<'a, T: Deserialize<'a>>(raw: &'a str, expected: &str) -> Result<T, DecodeError> {
-    serde_json::from_str(raw).map_err(|error| DecodeError::json(expected, &error))
+    spelling::from_str(raw).map_err(|error| DecodeError::json(expected, &error))
 }

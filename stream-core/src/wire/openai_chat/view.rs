@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::json;
+use crate::{json, spelling};
 
 /// A chunk, or a whole response.
 #[derive(Deserialize)]
@@ -98,6 +98,7 @@ impl<'de> Visitor<'de> for BodyVisitor {
         let mut seen = 0_u16;
         while let Some(key) = map.next_key::<Str<'de>>()? {
             let Some(known) = KNOWN.iter().position(|name| *name == key.0) else {
+                spelling::check(&key.0, &KNOWN)?;
                 let value = map.next_value::<&RawValue>()?.get();
                 if SIGNATURES.contains(&&*key.0) {
                     body.signed |= !is_void(value);

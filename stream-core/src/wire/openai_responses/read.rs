@@ -10,6 +10,7 @@ use super::view::{self, Event, Raw, Response};
 use crate::delta::{
     CallDelta, CallFlavor, Channel, Delta, DeltaKind, FinishKind, FinishReason, Restated, Runs, Slot,
 };
+use crate::spelling;
 use crate::wire::{DecodeError, Decoded};
 
 /// Reads the data of one event.
@@ -25,7 +26,7 @@ pub(super) fn event(line: Option<&str>, data: &[u8], into: &mut Decoded) -> Resu
         return Ok(());
     }
     let event: Event<'_> =
-        serde_json::from_slice(json).map_err(|error| DecodeError::json("a Responses event", &error))?;
+        spelling::from_slice(json).map_err(|error| DecodeError::json("a Responses event", &error))?;
     let kind = view::string(event.kind);
     // Some clients go by the `event` line and some by the type: an event that says two things would be two events.
     if let (Some(line), Some(kind)) = (line.filter(|line| line.starts_with("response.")), kind.as_deref())

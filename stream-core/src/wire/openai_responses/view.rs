@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::delta::{Text, UpstreamError, Usage};
+use crate::spelling;
 use crate::wire::DecodeError;
 
 pub(super) type Raw<'a> = Option<&'a RawValue>;
@@ -143,7 +144,7 @@ struct Str<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Reads a value as `T`, or says what was expected.
 pub(super) fn parse<'a, T: Deserialize<'a>>(raw: &'a str, expected: &str) -> Result<T, DecodeError> {
-    serde_json::from_str(raw).map_err(|error| DecodeError::json(expected, &error))
+    spelling::from_str(raw).map_err(|error| DecodeError::json(expected, &error))
 }
 
 /// The string that a raw value is; `None` for anything else.

@@ -8,6 +8,7 @@ use super::item::{self, Told};
 use super::read;
 use super::view::{self, Raw, Response};
 use crate::delta::{Delta, DeltaKind};
+use crate::spelling;
 use crate::wire::{DecodeError, Decoded};
 
 /// Whether the body says that it is a response object.
@@ -19,7 +20,7 @@ pub(super) fn is_response(body: &[u8]) -> bool {
 /// Reads a response object, or the error in its place.
 pub(super) fn response(body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
     let response: Response<'_> =
-        serde_json::from_slice(body).map_err(|error| DecodeError::json("a response", &error))?;
+        spelling::from_slice(body).map_err(|error| DecodeError::json("a response", &error))?;
     if response.object.is_none() && response.output.is_none() {
         let kind = match response.error {
             Some(_) => DeltaKind::Error(view::error(response.error)),

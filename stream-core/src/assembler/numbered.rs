@@ -1,0 +1,186 @@
+//! Blocks that the format numbers, opens and closes itself (Anthropic, Responses).
+
+use crate::assembler::fold::{Class, Fold, Transition};
+use crate::block::{BlockKey, BlockStatus, StreamBlock};
+use crate::delta::{CallDelta, Channel, Restated, Slot};
+use crate::error::{Error, ErrorKind, late};
+
+impl Fold {
+    pub(super) fn numbered_text(
+        &mut self,
+        choice: u32,
+        item: u32,
+        part: u32,
+        channel: Channel,
+        text: &str,
+    ) -> Result<Transition, Error> {
+        let key = match self.slots.get(&(item, part, Class::Text(channel))) {
+            Some(&key) if self.state.blocks[key.index()].status() != BlockStatus::Open => {
+                return Err(late(key));
+            }
+            Some(&key) => key,
+            None => {
+                let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
+                self.place(item, part, Class::Text(channel), key);
+                key
+            }
+        };
+        self.append(key, text)?;
+        Ok(Transition::Folded(Some(key)))
+    }
+
+    pub(super) fn numbered_call(
+        &mut self,
+        choice: u32,
+        item: u32,
+        part: u32,
+        call: &mut CallDelta,
+    ) -> Result<Transition, Error> {
+        if call.starts {
+            if let Some(key) = self.occupant(item, part, Class::Other) {
+                self.complete(key);
+                return Ok(Transition::Completed(key));
+            }
+        } else if let Some(key) = self.numbered_other(item, part) {
+            return self.continue_call(key, call);
+        } else {
+            call.unopened = true;
+        }
+        let key = self.open_call(choice, None, call)?;
+        self.place(item, part, Class::Other, key);
+        Ok(Transition::Folded(Some(key)))
+    }
+
+    pub(super) fn start(&mut self, choice: u32, slot: Slot, channel: Channel) -> Result<Transition, Error> {
+        let Slot::At { item, part } = slot else {
+            return Ok(Transition::Folded(None));
+        };
+        if let Some(key) = self.occupant(item, part, Class::Text(channel)) {
+            self.complete(key);
+            return Ok(Transition::Completed(key));
+        }
+        let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
+        self.place(item, part, Class::Text(channel), key);
+        Ok(Transition::Folded(Some(key)))
+    }
+
+    /// The explicit end of a block, or of an item with all its blocks.
+    pub(super) fn stop(&mut self, choice: u32, slot: Slot) -> Transition {
+        match slot {
+            Slot::At { item, part: Slot::ITEM } => {
+                let open = self
+                    .items
+                    .get(&item)
+                    .and_then(|item| item.blocks.iter().copied().find(|key| self.is_open(*key)));
+                match open {
+                    Some(key) => {
+                        self.complete(key);
+                        Transition::Completed(key)
+                    }
+                    None => Transition::Folded(None),
+                }
+            }
+            Slot::At { item, part } => {
+                let mut open = self.all_numbered(item, part).filter(|key| self.is_open(*key));
+                let Some(key) = open.next() else {
+                    return Transition::Folded(self.numbered(item, part));
+                };
+                let more = open.next().is_some();
+                drop(open);
+                self.complete(key);
+                if more {
+                    return Transition::Completed(key);
+                }
+                self.state.completed = Some(key);
+                Transition::Folded(Some(key))
+            }
+            _ => {
+                let call = self.choices.get(&choice).and_then(|known| {
+                    known
+                        .open
+                        .iter()
+                        .copied()
+                        .find(|key| self.state.blocks[key.index()].as_tool_call().is_some())
+                });
+                if let Some(key) = call {
+                    self.complete(key);
+                    self.state.completed = Some(key);
+                }
+                Transition::Folded(call)
+            }
+        }
+    }
+
+    /// A block that is first seen in a copy: the copy is its payload (rule 19).
+    pub(super) fn open_from_copy(
+        &mut self,
+        choice: u32,
+        item: u32,
+        part: u32,
+        copy: &mut Restated,
+    ) -> Result<Transition, Error> {
+        let body = copy.body.as_deref().unwrap_or_default();
+        if copy.name.is_none() && body.is_empty() {
+            return Ok(Transition::Folded(None));
+        }
+        if self.state.terminal {
+            return Err(Error::new(
+                ErrorKind::AfterTerminal,
+                "expected no delta after the terminal marker, found a new block",
+            ));
+        }
+        copy.is_first = true;
+        let key = if copy.name.is_some() {
+            let call = CallDelta {
+                id: copy.id.clone(),
+                name: copy.name.clone(),
+                arguments: copy.body.clone(),
+                starts: true,
+                ..CallDelta::default()
+            };
+            let key = self.open_call(choice, None, &call)?;
+            self.place(item, part, Class::Other, key);
+            key
+        } else {
+            let channel = self.items.get(&item).map_or(Channel::Content, |item| item.channel);
+            let body = copy.body.clone().unwrap_or_default();
+            let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
+            self.place(item, part, Class::Text(channel), key);
+            self.append(key, &body)?;
+            key
+        };
+        Ok(Transition::Folded(Some(key)))
+    }
+
+    pub(super) fn place(&mut self, item: u32, part: u32, class: Class, key: BlockKey) {
+        self.slots.insert((item, part, class), key);
+        self.state.blocks[key.index()].head_mut().numbered = true;
+        if let Some(item) = self.items.get_mut(&item) {
+            item.blocks.push(key);
+        }
+    }
+
+    /// The block in a numbered slot, whatever its kind.
+    pub(super) fn numbered(&self, item: u32, part: u32) -> Option<BlockKey> {
+        self.all_numbered(item, part).next()
+    }
+
+    fn all_numbered(&self, item: u32, part: u32) -> impl Iterator<Item = BlockKey> + '_ {
+        const CLASSES: [Class; 4] = [
+            Class::Other,
+            Class::Text(Channel::Content),
+            Class::Text(Channel::Reasoning),
+            Class::Text(Channel::Refusal),
+        ];
+        CLASSES.into_iter().filter_map(move |class| self.slots.get(&(item, part, class)).copied())
+    }
+
+    fn numbered_other(&self, item: u32, part: u32) -> Option<BlockKey> {
+        self.slots.get(&(item, part, Class::Other)).copied()
+    }
+
+    /// An open block that a new start in its slot ends: one server never stops the first.
+    fn occupant(&self, item: u32, part: u32, class: Class) -> Option<BlockKey> {
+        self.slots.get(&(item, part, class)).copied().filter(|key| self.is_open(*key))
+    }
+}

@@ -1,0 +1,125 @@
+//! Blocks without a number: text that runs on, calls named by id and index (chat, Gemini).
+
+use crate::assembler::fold::{Fold, Transition, renamed};
+use crate::block::{BlockKey, BlockStatus, Head, StreamBlock, ToolCall};
+use crate::delta::{CallDelta, Channel};
+use crate::error::{Error, late};
+
+impl Fold {
+    /// Text without a number: it continues the open run of its channel, or ends what is open and starts one.
+    pub(super) fn running_text(
+        &mut self,
+        choice: u32,
+        channel: Channel,
+        spoken: bool,
+        text: &str,
+    ) -> Result<Transition, Error> {
+        let blank = text.trim().is_empty();
+        let runs_on = |block: &StreamBlock| {
+            block.channel() == Some(channel) && block.as_text().is_some_and(|text| text.is_spoken() == spoken)
+        };
+        if let Some(key) = self.next_to_end(choice, |block| match block {
+            // White space between or after calls does not end them (rule 2).
+            StreamBlock::ToolCall(_) => !blank,
+            other => !runs_on(other),
+        }) {
+            self.complete(key);
+            return Ok(Transition::Completed(key));
+        }
+        let open = &self.choices.entry(choice).or_default().open;
+        let running = open.iter().copied().find(|key| runs_on(&self.state.blocks[key.index()]));
+        let key = match running {
+            Some(key) => key,
+            None if spoken => self.open(choice, |key| StreamBlock::new_speech(key, choice))?,
+            None => self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?,
+        };
+        self.append(key, text)?;
+        Ok(Transition::Folded(Some(key)))
+    }
+
+    /// A call named by id and index, as far as they came.
+    pub(super) fn named_call(
+        &mut self,
+        choice: u32,
+        index: Option<u64>,
+        call: &mut CallDelta,
+    ) -> Result<Transition, Error> {
+        let known = self.choices.entry(choice).or_default();
+        let target = known.calls.resolve(&self.state.blocks, index, call);
+        if let Some(key) = target {
+            self.choices.entry(choice).or_default().calls.learn(key, index, call.id.as_ref());
+            return self.continue_call(key, call);
+        }
+        if call.id.is_none() && call.name.is_none() && call.arguments.as_deref().is_none_or(str::is_empty) {
+            // Nothing in it: it opens no call.
+            return Ok(Transition::Folded(None));
+        }
+        if let Some(key) = self.next_to_end(choice, |_| true) {
+            self.complete(key);
+            return Ok(Transition::Completed(key));
+        }
+        let key = self.open_call(choice, index, call)?;
+        self.choices.entry(choice).or_default().calls.learn(key, index, call.id.as_ref());
+        Ok(Transition::Folded(Some(key)))
+    }
+
+    /// Arguments, and whatever else came late, for a call that is known. What is not a call (a server's tool) takes
+    /// the bytes as they are.
+    pub(super) fn continue_call(&mut self, key: BlockKey, call: &CallDelta) -> Result<Transition, Error> {
+        let arguments = call.arguments.as_deref().unwrap_or_default();
+        let block = &mut self.state.blocks[key.index()];
+        let complete = block.status() != BlockStatus::Open;
+        if let StreamBlock::ToolCall(known) = block {
+            let says_more = known.name.is_empty() && call.name.is_some();
+            if !says_more && call.name.as_ref().is_some_and(|name| *name != known.name) {
+                // Some clients take the first name, some the last, some both: only one of them could be judged.
+                return Err(renamed(key));
+            }
+            if complete && (!arguments.is_empty() || says_more) {
+                return Err(late(key));
+            }
+            if says_more {
+                known.name = call.name.clone().unwrap_or_default();
+            }
+            if known.id.is_none() {
+                known.id.clone_from(&call.id);
+            }
+        }
+        self.append(key, arguments)?;
+        Ok(Transition::Folded(Some(key)))
+    }
+
+    pub(super) fn open_call(
+        &mut self,
+        choice: u32,
+        index: Option<u64>,
+        call: &CallDelta,
+    ) -> Result<BlockKey, Error> {
+        let key = self.open(choice, |key| {
+            StreamBlock::ToolCall(ToolCall {
+                head: Head::new(key, choice),
+                id: call.id.clone(),
+                name: call.name.clone().unwrap_or_default(),
+                index,
+                arguments: String::new(),
+                flavor: call.flavor,
+                unopened: call.unopened,
+                joined: false,
+                finish_seen: false,
+                cut_short: false,
+            })
+        })?;
+        self.append(key, call.arguments.as_deref().unwrap_or_default())?;
+        Ok(key)
+    }
+
+    /// The first open block of the choice that the start of another one ends. Numbered blocks have ends of their own.
+    pub(super) fn next_to_end(&self, choice: u32, ends: impl Fn(&StreamBlock) -> bool) -> Option<BlockKey> {
+        let known = self.choices.get(&choice)?;
+        known.open.iter().copied().find(|key| {
+            let block = &self.state.blocks[key.index()];
+            let stays = block.head().numbered || (self.interleaved && block.as_tool_call().is_some());
+            !stays && ends(block)
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! Every recording, if the recordings are there.
+
+use std::path::{Path, PathBuf};
+
+use stream_testkit::ChunkLog;
+use stream_testkit::conformance::Format;
+
+use crate::kit::Target;
+use crate::{assert_none, calls, faults, text};
+
+/// The recorded streams, shortest first: name, format, bytes.
+fn recordings() -> Vec<(String, Format, Vec<u8>)> {
+    let named = std::env::var_os("STREAM_CORPUS").map(PathBuf::from);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    let Some(folder) = named.or_else(|| beside.is_dir().then_some(beside)) else {
+        println!("no recordings here: nothing is checked (STREAM_CORPUS names their folder)");
+        return Vec::new();
+    };
+    let expected = std::fs::read_to_string(folder.join("expected.jsonl")).unwrap();
+    let read = |line: &str| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let name = line["file"].as_str().unwrap().to_owned();
+        let log = ChunkLog::load(folder.join(&name)).unwrap();
+        let format = Format::detect(log.bytes())?;
+        (!log.is_whole()).then(|| (name, format, log.bytes().to_vec()))
+    };
+    let mut all: Vec<_> = expected.lines().filter_map(read).collect();
+    all.sort_by_key(|(_, _, body)| body.len());
+    all
+}
+
+/// How often a stream is cut: work grows with its length, and most are short.
+fn cuts(body: &[u8]) -> usize {
+    (60_000 / body.len().max(1)).min(16)
+}
+
+#[test]
+fn no_call_of_any_recording_leaves_under_a_gate_that_releases_none() {
+    let caged = recordings().into_iter().filter_map(|(name, format, body)| {
+        let body = calls::caged(format, &body)?;
+        Some(faults(&name, &body, Target::Calls, cuts(&body)))
+    });
+    assert_none(&caged.flatten().collect::<Vec<_>>());
+}
+
+#[test]
+fn no_text_of_any_recording_leaves_under_a_gate_that_releases_none() {
+    let caged = recordings().into_iter().map(|(name, format, body)| {
+        let body = text::caged(format, &body);
+        faults(&name, &body, Target::Text, cuts(&body))
+    });
+    assert_none(&caged.flatten().collect::<Vec<_>>());
+}
