@@ -6,9 +6,10 @@
 mod policies;
 
 use policies::{AllowAll, DropCalls, HoldAll, HoldCalls, Plain, Redact, Shout, Steps, StopAtSecret};
+use proptest::prelude::*;
 use std::path::PathBuf;
 
-use stream_testkit::{ChunkLog, Finish, Fragments, Script, WireKind, laws};
+use stream_testkit::{ChunkLog, Finish, Fragments, Script, WireKind, laws, strategies};
 
 /// Streams with one thing each that has gone wrong somewhere.
 fn scripts() -> Vec<(&'static str, Script)> {
@@ -112,4 +113,21 @@ keeps_every_law! {
     a_policy_that_writes_capitals: || Shout;
     a_policy_that_hides_a_word: Redact::default;
     a_policy_that_stops_at_a_word: StopAtSecret::default;
+}
+
+proptest! {
+    // A case runs its stream some hundred times.
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_policy_that_hides_a_word_keeps_every_law_on_drawn_streams(log in strategies::logs()) {
+        prop_assert_eq!(broken(Redact::default, [("drawn".to_owned(), log)]), "");
+    }
+
+    #[test]
+    fn a_policy_that_drops_every_call_keeps_every_law_on_streams_that_break_off(
+        log in strategies::broken_off_logs(),
+    ) {
+        prop_assert_eq!(broken(|| DropCalls, [("drawn".to_owned(), log)]), "");
+    }
 }
