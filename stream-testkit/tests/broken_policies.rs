@@ -10,8 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
 use policies::{Plain, Steps};
-use stream_core::{Chunk, Context, Ending, Policy, PolicyError, StreamState, async_trait};
+use stream_core::sse::Frame;
+use stream_core::wire::openai_chat::OpenAiChat;
+use stream_core::wire::{DecodeError, Decoded, Outgoing, Traits, WireFormat, Writer, WriterOptions};
+use stream_core::{
+    Chunk, Config, Context, Ending, FinishKind, Policy, PolicyError, StreamState, async_trait,
+};
 use stream_testkit::laws::{Broken, Law, Laws};
 use stream_testkit::{ChunkLog, Fragments, Script, WireKind, laws};
 
@@ -265,10 +271,93 @@ impl Policy for SendsAfterTerminate {
 
 #[test]
 fn what_is_sent_after_a_termination_does_not_leave() {
-    // A refusal in Responses leaves the text that it interrupts open, whatever is sent: see `tests/laws.rs`.
-    for kind in WireKind::ALL.into_iter().filter(|kind| *kind != WireKind::OpenAiResponses) {
+    for kind in WireKind::ALL {
         let log = script().to_log(kind);
         Laws::of(|| SendsAfterTerminate).only(Law::Ending).check(&log).unwrap();
         Laws::of(|| SendsAfterTerminate).only(Law::NoLeak).check(&log).unwrap();
     }
+}
+
+/// A format whose writer says less than it was given: what a policy cannot do, a format of a user can.
+#[derive(Debug)]
+struct Trims;
+
+impl WireFormat for Trims {
+    fn name(&self) -> &'static str {
+        OpenAiChat.name()
+    }
+
+    fn sniff(&self, frame: &Frame) -> bool {
+        OpenAiChat.sniff(frame)
+    }
+
+    fn decode(&self, frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
+        OpenAiChat.decode(frame, into)
+    }
+
+    fn sniff_whole(&self, body: &[u8]) -> bool {
+        OpenAiChat.sniff_whole(body)
+    }
+
+    fn decode_whole(&self, body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
+        OpenAiChat.decode_whole(body, into)
+    }
+
+    fn finish_word(&self, kind: FinishKind) -> Option<&'static str> {
+        OpenAiChat.finish_word(kind)
+    }
+
+    fn traits(&self) -> Traits {
+        OpenAiChat.traits()
+    }
+
+    fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {
+        Box::new(TrimsWriter(OpenAiChat.writer(options)))
+    }
+}
+
+#[derive(Debug)]
+struct TrimsWriter(Box<dyn Writer>);
+
+impl Writer for TrimsWriter {
+    fn frame(&mut self, frame: Outgoing, out: &mut Vec<Bytes>) {
+        let before = out.len();
+        self.0.frame(frame, out);
+        for bytes in &mut out[before..] {
+            let text = String::from_utf8_lossy(bytes).replace("\"finish_reason\":null", "");
+            *bytes = text.replace(",}", "}").into();
+        }
+    }
+
+    fn end(&mut self, ending: &Ending, out: &mut Vec<Bytes>) {
+        self.0.end(ending, out);
+    }
+
+    fn keep_alive(&self) -> Bytes {
+        self.0.keep_alive()
+    }
+
+    fn whole(&mut self, body: Outgoing, ending: Option<&Ending>) -> Bytes {
+        self.0.whole(body, ending)
+    }
+
+    fn ended(&self) -> bool {
+        self.0.ended()
+    }
+}
+
+#[test]
+fn a_writer_that_rewrites_what_nobody_touched_breaks_identity() {
+    let config = Config::default().format(Arc::new(Trims));
+    let broken = Laws::of(|| Plain(policies::AllowAll)).config(config).check(&log()).unwrap_err();
+    assert_eq!(broken.law().name(), "identity");
+}
+
+#[test]
+fn a_broken_law_can_be_replayed_from_what_it_says() {
+    let broken = laws::check(|| Plain(MatchesPerChunk), &log()).unwrap_err();
+    let again = Laws::of(|| Plain(MatchesPerChunk)).only(broken.law()).cut(broken.cut()).seed(broken.seed());
+    let again = again.check(broken.log()).unwrap_err();
+    assert_eq!((again.expected(), again.found()), (broken.expected(), broken.found()));
+    assert!(broken.log().bytes().len() < log().bytes().len());
 }

@@ -87,7 +87,7 @@ impl Words {
     }
 }
 
-/// Every string in a value, and whether it is, or is inside of, one of these.
+/// Every string in a value, keys included, and whether it is, or is inside of, one of these.
 fn each_leaf(value: &mut Value, words: &Words, inside: bool, each: &mut impl FnMut(&mut String, bool)) {
     let inside = inside || words.values.contains(value);
     match value {
@@ -97,7 +97,11 @@ fn each_leaf(value: &mut Value, words: &Words, inside: bool, each: &mut impl FnM
         }
         Value::Array(list) => list.iter_mut().for_each(|value| each_leaf(value, words, inside, each)),
         Value::Object(members) => {
-            members.values_mut().for_each(|value| each_leaf(value, words, inside, each));
+            for (key, value) in members {
+                // A key is heard, and stays as it is.
+                each(&mut key.clone(), inside);
+                each_leaf(value, words, inside, each);
+            }
         }
         _ => {}
     }
