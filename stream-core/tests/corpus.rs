@@ -1,6 +1,8 @@
 //! Every recorded stream, if the recordings are there: pass-through is byte-exact and the fold is right, however the
 //! bytes were cut.
 
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,7 @@
 //! How a stream's format is found, or held against the one that was named.
 
+#![allow(clippy::unwrap_used)]
+
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
 use stream_core::{Config, ErrorKind, Limits, Passthrough, StreamProcessor, wire};

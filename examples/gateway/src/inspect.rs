@@ -65,7 +65,7 @@ impl<'a> View<'a> {
         let mut choices: Vec<ChoiceView<'a>> =
             state.choices().map(|choice| ChoiceView::of(choice, state)).collect();
         choices.sort_by_key(|choice| choice.index);
-        let partial_args = state.tool_calls().any(|call| call.is_joined());
+        let partial_args = state.tool_calls().any(stream_core::ToolCall::is_joined);
         Self { format, error: state.error().is_some(), partial_args, choices }
     }
 }
@@ -79,7 +79,7 @@ impl<'a> ChoiceView<'a> {
             refusal: String::new(),
             tool_calls: Vec::new(),
             builtin_calls: Vec::new(),
-            finish_reason: state.finish_reason_of(index).map(|reason| reason.raw()),
+            finish_reason: state.finish_reason_of(index).map(stream_core::FinishReason::raw),
         };
         for block in state.blocks().iter().filter(|block| block.choice() == index) {
             match block {

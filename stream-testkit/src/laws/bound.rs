@@ -14,7 +14,7 @@ pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
     if case.log.is_whole() {
         return Ok(());
     }
-    let largest = case.events().iter().map(|event| event.len()).max().unwrap_or(0);
+    let largest = case.events().iter().map(bytes::Bytes::len).max().unwrap_or(0);
     let mut limits = Limits::default();
     limits.held = (case.log.bytes().len() / 4).max(largest);
     let run = case.replay().config(case.config.clone().limits(limits)).run();

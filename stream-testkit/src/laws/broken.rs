@@ -12,7 +12,7 @@ use crate::{ChunkLog, Cut};
 #[derive(Clone, PartialEq, Eq)]
 pub struct Broken {
     pub(super) law: Law,
-    pub(super) log: ChunkLog,
+    pub(super) log: Box<ChunkLog>,
     pub(super) events: usize,
     pub(super) cut: Cut,
     pub(super) seed: u64,

@@ -21,7 +21,7 @@ pub(super) fn smallest(law: Law, case: Case<'_>, breach: Breach) -> Broken {
         shrink.coarsen();
     }
     let Case { log, cut, seed, .. } = shrink.case;
-    Broken { law, log, events: total, cut, seed, breach: shrink.breach }
+    Broken { law, log: Box::new(log), events: total, cut, seed, breach: shrink.breach }
 }
 
 struct Shrink<'a> {

@@ -83,7 +83,7 @@ impl Story {
                 is_call: call.is_some(),
                 body: body(block).to_owned(),
                 id: call.and_then(|call| call.id()).unwrap_or_default().to_owned(),
-                name: call.map(|call| call.name()).unwrap_or_default().to_owned(),
+                name: call.map(stream_core::ToolCall::name).unwrap_or_default().to_owned(),
                 fragments,
                 frame_bytes,
             }
@@ -102,6 +102,6 @@ struct Parts {
 fn body(block: &StreamBlock) -> &str {
     match block.as_tool_call() {
         Some(call) => call.arguments(),
-        None => block.as_text().map(|text| text.text()).unwrap_or_default(),
+        None => block.as_text().map(stream_core::TextBlock::text).unwrap_or_default(),
     }
 }

@@ -1,4 +1,4 @@
-//! Strategies for [proptest]: streams of every format, and the cuts they come in.
+//! Strategies for [`proptest`](mod@proptest): streams of every format, and the cuts they come in.
 //!
 //! What they make shrinks: to fewer items, shorter texts, coarser fragments, and the plainest cut.
 //!

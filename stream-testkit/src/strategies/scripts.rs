@@ -89,8 +89,8 @@ fn write(turns: &[Turn], manners: &Manners) -> Script {
         .pace(Duration::from_millis(manners.pace));
     for (choice, turn) in (0..).zip(turns) {
         script = script.choice(choice);
-        script = turn.reasoning.iter().fold(script, |script, text| script.reasoning(text));
-        script = turn.text.iter().fold(script, |script, text| script.text(text));
+        script = turn.reasoning.iter().fold(script, Script::reasoning);
+        script = turn.text.iter().fold(script, Script::text);
         for (number, (name, arguments)) in turn.calls.iter().enumerate() {
             script = script.call(format!("call_{choice}{number}"), name, arguments);
         }
