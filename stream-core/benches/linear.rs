@@ -40,7 +40,7 @@ fn argument(size: usize) -> Script {
 }
 
 fn text(size: usize) -> Script {
-    Script::new().text(&"word ".repeat(size / 5)).text_fragments(Fragments::Bytes(FRAGMENT))
+    Script::new().text("word ".repeat(size / 5)).text_fragments(Fragments::Bytes(FRAGMENT))
 }
 
 fn limits() -> stream_core::Limits {
