@@ -52,6 +52,6 @@ mod tests {
     fn long_text_is_elided_in_the_middle_with_the_bytes_left_out() {
         assert_eq!(line("0123456789", 10), "0123456789");
         let text = format!("start{}end", "ö".repeat(100));
-        assert_eq!(line(&text, 22), "startööö …180 B… öend");
+        assert_eq!(line(&text, 22), "startööö …192 B… öend");
     }
 }
