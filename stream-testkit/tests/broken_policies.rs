@@ -68,8 +68,10 @@ struct LeaksThePrefix;
 
 impl Steps for LeaksThePrefix {
     fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
-        let arguments =
-            state.current_block().and_then(|block| block.as_tool_call()).map(stream_core::ToolCall::arguments);
+        let arguments = state
+            .current_block()
+            .and_then(|block| block.as_tool_call())
+            .map(stream_core::ToolCall::arguments);
         match arguments {
             Some(arguments) if arguments.len() > 16 => {}
             _ => ctx.send(chunk),

@@ -1,0 +1,57 @@
+//! Settings of one stream.
+
+use std::sync::Arc;
+
+use crate::limits::Limits;
+use crate::request::Request;
+use crate::wire::{SharedFormat, WriterOptions};
+
+/// Settings of one stream.
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct Config {
+    pub(crate) format: Option<SharedFormat>,
+    pub(crate) formats: Vec<SharedFormat>,
+    pub(crate) limits: Limits,
+    pub(crate) request: Arc<Request>,
+    pub(crate) writer: WriterOptions,
+    pub(crate) interleaved: bool,
+}
+
+impl Config {
+    /// Names the wire format, instead of finding it out from the frames.
+    pub fn format(mut self, format: SharedFormat) -> Self {
+        self.format = Some(format);
+        self
+    }
+
+    /// Adds a wire format to those that are looked for, before the built-in ones.
+    pub fn also(mut self, format: SharedFormat) -> Self {
+        self.formats.push(format);
+        self
+    }
+
+    /// Sets the limits.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Says what is known of the request.
+    pub fn request(mut self, request: impl Into<Arc<Request>>) -> Self {
+        self.request = request.into();
+        self
+    }
+
+    /// The text that stands in for an answer of which everything was dropped; `None` for no text.
+    pub fn empty_notice(mut self, notice: Option<&str>) -> Self {
+        self.writer.empty_notice = notice.map(Into::into);
+        self
+    }
+
+    /// Allows deltas of several calls to alternate: all calls of a choice then complete at its finish (rule 5).
+    pub fn interleaved_calls(mut self, allowed: bool) -> Self {
+        self.interleaved = allowed;
+        self
+    }
+}

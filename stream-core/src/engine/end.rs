@@ -1,0 +1,89 @@
+//! How the engine brings a stream to its end.
+
+use std::time::Duration;
+
+use super::{Engine, Work};
+use crate::closing::Closing;
+use crate::error::Error;
+use crate::policy::End;
+use crate::record::{Action, Decision};
+use crate::stage::Stage;
+use crate::wire::{Ending, Outgoing};
+
+impl Engine {
+    /// One move of the closing: a hook to call, or the next stage.
+    pub(super) fn close(&mut self) -> Option<Work> {
+        let closing = self.closing.as_mut()?;
+        let index = closing.stage;
+        let Some(stage) = self.stages.get_mut(index) else {
+            self.finish();
+            return Some(Work::Done);
+        };
+        if closing.is_alive() {
+            if self.tickets.values().any(|pending| pending.stage == index) {
+                return Some(Work::Wait);
+            }
+            if let Some(work) = closing.ask(stage) {
+                return Some(work);
+            }
+        }
+        let mut out = Vec::new();
+        let closing = self.closing.as_mut()?;
+        let finished = *closing.end() == End::Finished;
+        closing.dropped |= self.stages[index].close(finished, closing.is_abrupt(), self.now, &mut out);
+        closing.next_stage();
+        self.tickets.retain(|_, pending| pending.stage != index);
+        self.forward(index, out);
+        None
+    }
+
+    pub(super) fn finish(&mut self) {
+        self.done = true;
+        let Some(closing) = self.closing.take() else { return };
+        self.closing = Some(Closing::over(&closing));
+        let Some(writer) = &mut self.writer else { return };
+        let ending = closing.ending();
+        if self.is_whole {
+            let empty = Outgoing { frame: None, parts: Vec::new() };
+            let body = self.whole.take().unwrap_or(empty);
+            self.scratch.push(writer.whole(body, ending.as_ref()));
+        } else if let Some(ending) = ending {
+            writer.end(&ending, &mut self.scratch);
+        }
+        self.put_out();
+    }
+
+    /// Something was wrong with what a stage was given.
+    pub(super) fn close_for(&mut self, stage: usize, error: Error) {
+        self.error = Some(error.clone());
+        self.report_error();
+        let message = match error.origin() {
+            crate::error::Origin::Limit => "the answer exceeded a limit",
+            _ => "the upstream's answer could not be read",
+        };
+        self.close_abruptly(stage, true, End::Cut(Some(error)), Ending::error(message));
+    }
+
+    pub(super) fn terminate(&mut self, stage: usize, ending: Ending) {
+        let reason = Some(ending.message.clone());
+        let policy = self.stages[stage].name.to_string();
+        let decision = Decision {
+            policy,
+            block: None,
+            action: Action::Terminated,
+            reason,
+            bytes: 0,
+            held: Duration::ZERO,
+        };
+        self.stages[stage].decisions.push(decision);
+        self.close_abruptly(stage, false, End::Terminated(ending.clone()), ending);
+    }
+
+    pub(super) fn close_abruptly(&mut self, stage: usize, alive: bool, end: End, ending: Ending) {
+        self.intake.close();
+        self.tickets.retain(|_, pending| pending.stage > stage);
+        let first = self.closing.as_ref().map_or(0, |closing| closing.stage);
+        self.closing = Some(Closing::abrupt(first, stage, alive, end, ending));
+        self.stages.iter_mut().take(stage + 1).for_each(Stage::cut_input);
+    }
+}

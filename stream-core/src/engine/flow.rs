@@ -1,0 +1,140 @@
+//! Frames on their way: from the intake through the stages to the writer.
+
+use std::sync::Arc;
+
+use super::{Config, Engine, Work};
+use crate::closing::Closing;
+use crate::error::{Error, ErrorKind};
+use crate::policy::{End, OnFailure};
+use crate::stage::{Advance, Stage};
+use crate::wire::Outgoing;
+
+impl Engine {
+    pub(super) fn next_work(&mut self) -> Work {
+        loop {
+            if self.done {
+                return Work::Done;
+            }
+            if let Some(stage) = self.closing.as_mut().and_then(Closing::next_abort) {
+                return Work::Abort(stage);
+            }
+            if let Some(work) = self.step() {
+                return work;
+            }
+            if self.closing.is_some() {
+                if let Some(work) = self.close() {
+                    return work;
+                }
+                continue;
+            }
+            if self.is_full() {
+                if !self.tickets.is_empty() {
+                    return Work::Wait;
+                }
+                let limit = self.config.limits.held;
+                let message = format!("expected at most {limit} bytes held back, found more");
+                self.close_for(0, Error::new(ErrorKind::HeldLimit, message));
+                continue;
+            }
+            let next = self.intake.next();
+            while let Some(comment) = self.intake.take_early() {
+                self.out.push_back(comment);
+            }
+            match next {
+                Ok(Some(frame)) => self.take(frame),
+                Ok(None) => {
+                    let Some(end) = self.intake.take_end() else { return Work::Wait };
+                    self.ensure_stages();
+                    let state = &self.stages[0].fold.state;
+                    let traits = self.intake.settled_format().traits();
+                    self.closing = Some(Closing::natural(end, state, traits));
+                    if let Some(End::Cut(Some(error))) = self.closing.as_ref().map(Closing::end) {
+                        self.error = Some(error.clone());
+                    }
+                }
+                Err(error) => {
+                    self.ensure_stages();
+                    self.close_for(0, error);
+                }
+            }
+        }
+    }
+
+    pub(super) fn take(&mut self, frame: Outgoing) {
+        self.ensure_stages();
+        let (id, model) = self.intake.take_meta();
+        for stage in &mut self.stages {
+            stage.fold.meta(id.clone(), model.clone());
+        }
+        if let (Some(observer), Some(frame)) = (&mut self.observer, &frame.frame) {
+            observer.input(frame.raw());
+        }
+        self.stages[0].push(frame);
+    }
+
+    /// Builds stages and writer once the format is known; a stream that never told has the first format.
+    pub(super) fn ensure_stages(&mut self) {
+        if !self.stages.is_empty() {
+            return;
+        }
+        let format = self.intake.settled_format();
+        self.writer = Some(format.writer(&self.config.writer));
+        let Config { limits, interleaved, .. } = self.config;
+        for (number, spec) in self.specs.iter().enumerate() {
+            let number = u8::try_from(number).unwrap_or(u8::MAX);
+            let (name, needs) = (spec.name.as_str(), spec.needs);
+            let format = Arc::clone(&format);
+            self.stages.push(Stage::new(number, name, needs, spec.on_failure, format, limits, interleaved));
+        }
+        if self.stages.is_empty() {
+            let needs = crate::policy::Needs::nothing();
+            self.stages.push(Stage::new(0, "none", needs, OnFailure::Close, format, limits, interleaved));
+        }
+    }
+
+    /// Makes one step in the last stage that has input.
+    pub(super) fn step(&mut self) -> Option<Work> {
+        loop {
+            let index = self.stages.iter().rposition(|stage| !stage.is_drained())?;
+            if self.stages[index].shown.is_some() {
+                return Some(Work::Chunk(index));
+            }
+            let mut out = Vec::new();
+            match self.stages[index].advance(self.now, &mut out) {
+                Ok(advance) => {
+                    self.forward(index, out);
+                    if advance == Advance::Hook {
+                        return Some(Work::Chunk(index));
+                    }
+                }
+                Err(error) => {
+                    self.forward(index, out);
+                    self.close_for(index, error);
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Passes frames on to the next stage, or to the writer.
+    pub(super) fn forward(&mut self, stage: usize, frames: Vec<Outgoing>) {
+        if stage + 1 < self.stages.len() {
+            frames.into_iter().for_each(|frame| self.stages[stage + 1].push(frame));
+        } else if self.is_whole {
+            self.whole = frames.into_iter().next().or_else(|| self.whole.take());
+        } else if let Some(writer) = &mut self.writer {
+            for frame in frames {
+                writer.frame(frame, &mut self.scratch);
+            }
+            self.put_out();
+        }
+    }
+
+    /// Puts what was written out for the host to take.
+    pub(super) fn put_out(&mut self) {
+        if let Some(observer) = &mut self.observer {
+            self.scratch.iter().for_each(|bytes| observer.written(bytes));
+        }
+        self.out.extend(self.scratch.drain(..));
+    }
+}

@@ -1,0 +1,29 @@
+//! What the observer is told.
+
+use super::Engine;
+use crate::block::BlockKey;
+use crate::closing::Closing;
+use crate::record::{Staged, StagedView, VerdictView};
+
+impl Engine {
+    pub(super) fn report_staged(&mut self, stage: usize, at_end: bool, effects: &[Staged]) {
+        let held = self.held();
+        let end = self.closing.as_ref().map(Closing::end).filter(|_| at_end);
+        if let (Some(observer), Some(of)) = (&mut self.observer, self.stages.get(stage)) {
+            observer.staged(&StagedView { stage, policy: &of.name, end, effects, held });
+        }
+    }
+
+    pub(super) fn report_verdict(&mut self, stage: usize, block: BlockKey) {
+        let held = self.held();
+        if let (Some(observer), Some(of)) = (&mut self.observer, self.stages.get(stage)) {
+            observer.verdict(&VerdictView { stage, policy: &of.name, block, held });
+        }
+    }
+
+    pub(super) fn report_error(&mut self) {
+        if let (Some(observer), Some(error)) = (&mut self.observer, &self.error) {
+            observer.error(error);
+        }
+    }
+}

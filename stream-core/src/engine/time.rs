@@ -1,0 +1,78 @@
+//! Time, which the host tells: deadlines, silence, keep-alives.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::{Engine, Failure};
+use crate::error::{Error, ErrorKind};
+use crate::ledger::Ticket;
+
+impl Engine {
+    /// Tells the time, without any consequence.
+    pub fn set_time(&mut self, now: Duration) {
+        self.now = self.now.max(now);
+    }
+
+    /// When [`tick`](Self::tick) is to be called, if nothing else happens before.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Duration> {
+        let limits = &self.config.limits;
+        let idle = self.wants_input().then(|| self.idle_from.saturating_add(self.patience()));
+        let judged = self.tickets.values().map(|pending| pending.deadline).min();
+        let keep_alive = limits
+            .keep_alive
+            .filter(|_| self.may_keep_alive())
+            .map(|every| self.last_output.saturating_add(every));
+        [idle, judged, keep_alive].into_iter().flatten().min()
+    }
+
+    /// Time has passed: silence ends the stream, decisions run out, keep-alives are due.
+    pub fn tick(&mut self, now: Duration) {
+        self.set_time(now);
+        let late: Vec<Ticket> = self
+            .tickets
+            .iter()
+            .filter(|(_, pending)| pending.deadline <= self.now)
+            .map(|(ticket, _)| *ticket)
+            .collect();
+        for ticket in late {
+            self.verdict(ticket, Err(Failure::TimedOut));
+        }
+        let idle = self.patience();
+        if self.wants_input() && self.now >= self.idle_from.saturating_add(idle) {
+            let message = format!("expected bytes, found silence for {idle:?}");
+            self.intake.end(Some(Error::new(ErrorKind::Idle, message)));
+        }
+        if let Some(every) = self.config.limits.keep_alive
+            && self.may_keep_alive()
+            && self.now >= self.last_output.saturating_add(every)
+        {
+            self.last_output = self.now;
+            self.scratch.extend(self.keep_alive());
+            self.put_out();
+        }
+    }
+
+    /// A keep-alive that the client accepts now, if the format is known and nothing has ended.
+    #[must_use]
+    pub fn keep_alive(&self) -> Option<Bytes> {
+        let writer = self.writer.as_ref().filter(|writer| !writer.ended() && !self.is_whole && !self.done)?;
+        Some(writer.keep_alive())
+    }
+
+    /// How long the upstream may be silent: after the terminal marker there is little to wait for.
+    fn patience(&self) -> Duration {
+        let over = self.stages.first().is_some_and(|stage| stage.fold.state.is_terminal());
+        let idle = self.config.limits.idle;
+        if over { idle.min(LINGER) } else { idle }
+    }
+
+    fn may_keep_alive(&self) -> bool {
+        self.held() > 0 && !self.is_whole && !self.done
+    }
+}
+
+/// How long an upstream is waited for that has sent its terminal marker and does not close: pings, and one provider's
+/// cost, come after it.
+const LINGER: Duration = Duration::from_secs(5);

@@ -1,0 +1,93 @@
+//! A stage comes to its end: the policy failed, or nothing more comes.
+
+use std::time::Duration;
+
+use super::{Advance, Stage};
+use crate::ledger::Outcome;
+use crate::outbox::{Mark, Waiting};
+use crate::policy::Needs;
+use crate::record::Action;
+use crate::wire::{Fate, Outgoing};
+
+impl Stage {
+    /// The policy failed and fails open: what it held is released in order, and it is not called again.
+    pub(crate) fn bypass(&mut self, now: Duration, out: &mut Vec<Outgoing>) {
+        self.bypassed = true;
+        for key in self.ledgers.waiting() {
+            self.ledgers.get_mut(key).pending = None;
+            self.settle(key, Outcome::Release, Some("the policy failed open".into()), now);
+        }
+        let mut shown = self.shown.take();
+        if let Some(mut waiting) = shown.as_mut().and_then(|shown| shown.part.take()) {
+            if waiting.part.delta.kind.is_payload() {
+                self.send(&mut waiting, None, now);
+            }
+            self.queue(waiting);
+        }
+        self.outbox.release(&mut self.ledgers, out);
+    }
+
+    /// Nothing more comes: drops what is still held, and unless the stream `finished` the annotations that wait for
+    /// what has not come. With `abrupt`, also what waits behind it, and the endings on their way. True if anything was
+    /// dropped.
+    pub(crate) fn close(
+        &mut self,
+        finished: bool,
+        abrupt: bool,
+        now: Duration,
+        out: &mut Vec<Outgoing>,
+    ) -> bool {
+        let looks = self.needs != Needs::nothing() && !self.bypassed;
+        let mut dropped = looks && !finished && self.outbox.drop_ahead(&self.ledgers);
+        if dropped {
+            let reason = Some("what it speaks of never came".into());
+            self.note(None, Action::Dropped, reason, 0, Duration::ZERO);
+        }
+        if abrupt {
+            self.outbox.drop_endings();
+            self.outbox.release(&mut self.ledgers, out);
+            self.outbox.abandon(&mut self.ledgers);
+        }
+        for key in self.ledgers.waiting() {
+            self.ledgers.get_mut(key).pending = None;
+            self.settle(key, Outcome::Drop { notice: None }, Some("still held at the end".into()), now);
+            dropped = true;
+        }
+        self.ledgers.close_all(self.fold.state.blocks().len(), abrupt);
+        self.outbox.no_more(u64::MAX);
+        if !abrupt {
+            self.insert_deferred();
+        }
+        self.outbox.release(&mut self.ledgers, out);
+        dropped
+    }
+
+    /// Takes nothing more: what was not stepped through is dropped, and so is the step whose hook did not return.
+    pub(crate) fn cut_input(&mut self) {
+        self.input.clear();
+        self.input_bytes = 0;
+        let mut shown = self.shown.take();
+        if let Some(mut waiting) = shown.as_mut().and_then(|shown| shown.part.take()) {
+            if waiting.part.delta.kind.is_payload() {
+                self.discard(&mut waiting, "the hook did not return");
+            }
+            self.queue(waiting);
+        }
+        if let Some(mut under_way) = self.under_way.take() {
+            for mut part in under_way.rest {
+                part.fate = Fate::Dropped;
+                under_way.queued.parts.push(Waiting { part, mark: Mark::Decided, opener: false });
+            }
+            self.outbox.push(under_way.queued);
+        }
+    }
+
+    /// At the end of a finished stream: completes the next block that is still open. Whether the policy is shown it.
+    pub(crate) fn complete_next(&mut self) -> Option<bool> {
+        let key = self.fold.complete_next()?;
+        self.step += 1;
+        self.ledgers.get_mut(key).closed = true;
+        let choice = self.fold.state.blocks[key.index()].choice();
+        Some(self.show_completion(key, Some(choice)) == Advance::Hook)
+    }
+}

@@ -1,0 +1,185 @@
+//! What a hook staged, and what a judge answered, is carried out.
+
+use std::time::Duration;
+
+use super::{Committed, Stage};
+use crate::block::{BlockKey, BlockStatus};
+use crate::context::{Effect, Effects};
+use crate::delta::Text;
+use crate::ledger::{Outcome, Ticket};
+use crate::policy::{Replacement, Verdict};
+use crate::record::Action;
+use crate::wire::{Ending, Outgoing};
+
+impl Stage {
+    /// Carries out what a hook staged.
+    pub(crate) fn commit(&mut self, effects: Effects, now: Duration, out: &mut Vec<Outgoing>) -> Committed {
+        let mut shown = self.shown.take();
+        let mut part = shown.as_mut().and_then(|shown| shown.part.take());
+        let choice = shown.as_ref().and_then(|shown| shown.choice);
+        let payload = part.as_ref().is_some_and(|waiting| waiting.part.delta.kind.is_payload());
+        let mut undecided = payload;
+        // Inserted before the chunk, should it leave.
+        let mut lead: Option<Text> = None;
+        let mut committed = Committed::default();
+        for effect in effects.list {
+            match effect {
+                Effect::Send { edit } => {
+                    if let (Some(waiting), true) = (&mut part, std::mem::take(&mut undecided)) {
+                        self.send(waiting, edit, now);
+                        if let Some(text) = lead.take()
+                            && !self.join(waiting, &text, true)
+                        {
+                            self.insert(choice.unwrap_or(0), text);
+                        }
+                    }
+                }
+                Effect::Buffer { edit } => {
+                    if let (Some(waiting), true) = (&mut part, std::mem::take(&mut undecided)) {
+                        self.hold(waiting, edit, now);
+                    }
+                }
+                Effect::FlushAll => {
+                    for key in self.ledgers.waiting() {
+                        let pending = self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_some());
+                        if !pending && !self.is_yet_to_be_judged(key) {
+                            self.settle(key, Outcome::Release, None, now);
+                        }
+                    }
+                }
+                Effect::Flush(key) => self.settle(key, Outcome::Release, None, now),
+                Effect::Discard { key, reason } => {
+                    self.overrule(key, &mut committed);
+                    self.settle(key, Outcome::Drop { notice: None }, reason, now);
+                }
+                Effect::Replace { key, with } => {
+                    self.overrule(key, &mut committed);
+                    if let Some(waiting) = part.as_mut().filter(|waiting| waiting.part.key == Some(key))
+                        && std::mem::take(&mut undecided)
+                    {
+                        self.hold(waiting, None, now);
+                    }
+                    self.settle(key, Outcome::Replace(with), None, now);
+                }
+                Effect::Insert(text) => {
+                    let text = Text::from(text);
+                    if let Some(waiting) = &mut part {
+                        if undecided && self.joins(waiting) {
+                            lead = Some(lead.map_or(text.clone(), |lead| format!("{lead}{text}").into()));
+                            continue;
+                        }
+                        if payload && !undecided && self.join(waiting, &text, false) {
+                            continue;
+                        }
+                    }
+                    // What was sent before the text stands before it.
+                    if payload && !undecided {
+                        if let Some(lead) = lead.take() {
+                            self.insert(choice.unwrap_or(0), lead);
+                        }
+                        if let Some(waiting) = part.take() {
+                            self.queue(waiting);
+                        }
+                    }
+                    self.insert(choice.unwrap_or(0), text);
+                }
+                Effect::Terminate(ending) => {
+                    committed.terminate = Some(ending);
+                    break;
+                }
+                Effect::Decide { key, within, future } => {
+                    // Marked at once, so that what the hook left undecided is held.
+                    self.ledgers.get_mut(key).pending = Some(Ticket(u64::MAX));
+                    committed.decide.push((key, within, future));
+                }
+            }
+        }
+        if let Some(text) = lead {
+            self.insert(choice.unwrap_or(0), text);
+        }
+        if let Some(mut waiting) = part {
+            if undecided {
+                self.leave_undecided(&mut waiting, now);
+            }
+            self.queue(waiting);
+        }
+        self.outbox.release(&mut self.ledgers, out);
+        committed
+    }
+
+    /// Whether a block can be replaced so: where arguments are a JSON value, with nothing but an object (rule 25).
+    pub(crate) fn takes(&self, key: BlockKey, with: &Replacement) -> bool {
+        let is_call = self.fold.state.block(key).is_some_and(|block| block.as_tool_call().is_some());
+        !is_call || !self.format.traits().arguments_are_json || crate::json::is_object(&with.body)
+    }
+
+    /// Carries out a verdict. An ending, if it was to terminate.
+    pub(crate) fn verdict(
+        &mut self,
+        key: BlockKey,
+        verdict: Verdict,
+        now: Duration,
+        out: &mut Vec<Outgoing>,
+    ) -> Option<Ending> {
+        self.ledgers.get_mut(key).pending = None;
+        let ending = match verdict {
+            Verdict::Release => {
+                self.settle(key, Outcome::Release, None, now);
+                None
+            }
+            Verdict::Drop { reason, notice } => {
+                let notice = notice.map(Text::from);
+                self.settle(key, Outcome::Drop { notice }, Some(reason), now);
+                // The verdict is over the block, also over what has not come yet.
+                self.ledgers.lose(key);
+                None
+            }
+            Verdict::Replace(with) => {
+                self.settle(key, Outcome::Replace(with), None, now);
+                None
+            }
+            Verdict::Terminate(ending) => Some(ending),
+        };
+        self.outbox.release(&mut self.ledgers, out);
+        ending
+    }
+
+    /// The policy says itself what becomes of a block that it had given to a judge.
+    pub(super) fn overrule(&mut self, key: BlockKey, committed: &mut Committed) {
+        if self.ledgers.get_mut(key).pending.take().is_some() {
+            committed.decide.retain(|(asked, ..)| *asked != key);
+            committed.settled.push(key);
+        }
+    }
+
+    /// Whether this is the completion of another block, and a call that overlaps it still goes on: "judge, then flush"
+    /// was not said of that one (rule 1).
+    pub(super) fn is_yet_to_be_judged(&self, key: BlockKey) -> bool {
+        let block = &self.fold.state.blocks[key.index()];
+        let goes_on = block.status() == BlockStatus::Open && block.channel().is_none();
+        goes_on && self.fold.state.completed.is_some_and(|completed| completed != key)
+    }
+
+    /// Decides over what is held of a block.
+    pub(super) fn settle(&mut self, key: BlockKey, outcome: Outcome, reason: Option<String>, now: Duration) {
+        if self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_some()) {
+            // The verdict decides, not a flush beside it.
+            return;
+        }
+        let outcome = match outcome {
+            Outcome::Replace(_) if self.is_signed(key) => Outcome::Drop { notice: None },
+            outcome => outcome,
+        };
+        let action = match &outcome {
+            Outcome::Release => Action::Released,
+            Outcome::Drop { .. } => Action::Dropped,
+            Outcome::Replace(_) => Action::Edited,
+        };
+        let ledger = self.ledgers.get_mut(key);
+        let bytes = std::mem::take(&mut ledger.held_bytes);
+        let held = ledger.held_since.take().map_or(Duration::ZERO, |since| now.saturating_sub(since));
+        if self.ledgers.settle(key, self.marks, outcome) {
+            self.note(Some(key), action, reason, bytes, held);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! A stage: one policy's fold and outbox.
+
+mod close;
+mod commit;
+mod decide;
+mod insert;
+mod parts;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::assembler::fold::{Fold, Keep, Transition};
+use crate::block::BlockKey;
+use crate::chunk::{Chunk, ChunkKind};
+use crate::context::{Context, VerdictFuture};
+use crate::delta::{DeltaKind, Text};
+use crate::error::Error;
+use crate::ledger::Ledgers;
+use crate::limits::Limits;
+use crate::outbox::{Mark, Outbox, Queued, Waiting};
+use crate::policy::{Attention, Needs, OnFailure};
+use crate::record::{Action, Decision};
+use crate::request::Request;
+use crate::wire::{Ending, Fate, Outgoing, Part, SharedFormat};
+
+/// One policy's view of the stream: its own fold, and the queue of what it has not let go.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) name: Arc<str>,
+    pub(crate) needs: Needs,
+    pub(crate) on_failure: OnFailure,
+    pub(crate) fold: Fold,
+    pub(crate) ledgers: Ledgers,
+    outbox: Outbox,
+    format: SharedFormat,
+    input: VecDeque<Outgoing>,
+    input_bytes: usize,
+    under_way: Option<UnderWay>,
+    /// What the hook that is called now is shown.
+    pub(crate) shown: Option<Shown>,
+    step: u64,
+    /// Counts what was held, so that a part held after a flush, in the same hook, is not flushed by it.
+    marks: u64,
+    /// Failed open: everything passes.
+    bypassed: bool,
+    /// Keys of the stage before, and the keys of the same blocks here.
+    renamed: HashMap<BlockKey, BlockKey>,
+    /// Inserted texts that wait for the end of a call, with their choices.
+    deferred: Vec<(u32, Text)>,
+    pub(crate) decisions: Vec<Decision>,
+}
+
+/// A frame whose parts are being stepped through.
+#[derive(Debug)]
+struct UnderWay {
+    queued: Queued,
+    rest: VecDeque<Part>,
+}
+
+/// The step a hook is shown.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) step: u64,
+    pub(crate) kind: ChunkKind,
+    /// The part it is about; a completion caused by another part has none.
+    part: Option<Waiting>,
+    choice: Option<u32>,
+}
+
+/// What [`Stage::advance`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Advance {
+    /// A hook is to be called.
+    Hook,
+    /// A step passed the policy by.
+    Passed,
+    /// There is no more input.
+    Idle,
+}
+
+/// What a commit asks the engine to do.
+#[derive(Default)]
+pub(crate) struct Committed {
+    pub(crate) terminate: Option<Ending>,
+    pub(crate) decide: Vec<(BlockKey, Option<Duration>, VerdictFuture)>,
+    /// Blocks that were discarded or replaced: the verdict they waited for comes too late.
+    pub(crate) settled: Vec<BlockKey>,
+}
+
+impl Stage {
+    pub(crate) fn new(
+        number: u8,
+        name: &str,
+        needs: Needs,
+        on_failure: OnFailure,
+        format: SharedFormat,
+        limits: Limits,
+        interleaved: bool,
+    ) -> Self {
+        let wants = |attention| attention != Attention::Nothing;
+        let keep = Keep {
+            content: wants(needs.content),
+            reasoning: wants(needs.reasoning),
+            refusal: wants(needs.refusal),
+            calls: wants(needs.calls),
+        };
+        Self {
+            name: name.into(),
+            needs,
+            on_failure,
+            fold: Fold::new(format.clone(), number, keep, limits, interleaved),
+            ledgers: Ledgers::default(),
+            outbox: Outbox::new(format.clone()),
+            format,
+            input: VecDeque::new(),
+            input_bytes: 0,
+            under_way: None,
+            shown: None,
+            step: 0,
+            marks: 0,
+            bypassed: false,
+            renamed: HashMap::new(),
+            deferred: Vec::new(),
+            decisions: Vec::new(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, frame: Outgoing) {
+        self.input_bytes += size(&frame);
+        self.input.push_back(frame);
+    }
+
+    /// How many bytes of frames it has and has not let go.
+    pub(crate) fn held(&self) -> usize {
+        let under_way = self.under_way.as_ref().map_or(0, |under_way| under_way.queued.bytes());
+        self.outbox.bytes() + self.input_bytes + under_way
+    }
+
+    /// Makes one step, and takes what may leave.
+    pub(crate) fn advance(&mut self, now: Duration, out: &mut Vec<Outgoing>) -> Result<Advance, Error> {
+        let Some(under_way) = &mut self.under_way else {
+            let Some(frame) = self.input.pop_front() else { return Ok(Advance::Idle) };
+            self.input_bytes -= size(&frame);
+            let queued = Queued::new(frame.frame, Vec::with_capacity(frame.parts.len()));
+            self.under_way = Some(UnderWay { queued, rest: frame.parts.into() });
+            return self.advance(now, out);
+        };
+        let Some(part) = under_way.rest.front_mut() else {
+            if let Some(under_way) = self.under_way.take() {
+                self.outbox.push(under_way.queued);
+            }
+            self.outbox.release(&mut self.ledgers, out);
+            return Ok(Advance::Passed);
+        };
+        if part.fate == Fate::Dropped {
+            self.pass_dropped();
+            return Ok(Advance::Passed);
+        }
+        let transition = self.fold.step(&mut part.delta)?;
+        self.step += 1;
+        match transition {
+            Transition::Completed(key) => {
+                let choice = part.delta.choice;
+                self.ledgers.get_mut(key).closed = true;
+                Ok(self.show_completion(key, choice))
+            }
+            Transition::Folded(key) => self.folded(key, false, now),
+            Transition::Disagrees(key) => self.folded(key, true, now),
+        }
+    }
+
+    /// The chunk, state and context for the hook that is due.
+    pub(crate) fn hook<'a>(&'a self, request: &'a Request) -> Option<(Chunk, Context<'a>)> {
+        let shown = self.shown.as_ref()?;
+        let chunk = match &shown.part {
+            Some(waiting) => Chunk::of(shown.step, &waiting.part.delta, waiting.part.key, shown.kind),
+            None => Chunk {
+                step: shown.step,
+                choice: shown.choice,
+                block: self.fold.state.current,
+                kind: shown.kind,
+                body: None,
+                edit: None,
+            },
+        };
+        Some((chunk, self.context(request)))
+    }
+
+    pub(crate) fn context<'a>(&'a self, request: &'a Request) -> Context<'a> {
+        let choice = self.shown.as_ref().and_then(|shown| shown.choice);
+        Context::new(self.step, choice, &self.fold.state, &self.ledgers, request, self.format.traits())
+    }
+
+    /// Whether it failed open.
+    pub(crate) fn is_bypassed(&self) -> bool {
+        self.bypassed
+    }
+
+    /// Whether every frame it was given has been stepped through.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.input.is_empty() && self.under_way.is_none() && self.shown.is_none()
+    }
+
+    fn pass_dropped(&mut self) {
+        let Some(under_way) = &mut self.under_way else { return };
+        let Some(mut part) = under_way.rest.pop_front() else { return };
+        part.key = part.key.map(|key| self.renamed.get(&key).copied().unwrap_or(key));
+        under_way.queued.parts.push(Waiting { part, mark: Mark::Decided, opener: false });
+    }
+
+    fn show_completion(&mut self, key: BlockKey, choice: Option<u32>) -> Advance {
+        if !self.watches(key) {
+            return Advance::Passed;
+        }
+        self.shown = Some(Shown { step: self.step, kind: ChunkKind::Completed, part: None, choice });
+        Advance::Hook
+    }
+
+    fn watches(&self, key: BlockKey) -> bool {
+        !self.bypassed && self.needs.of(&self.fold.state.blocks[key.index()]) != Attention::Nothing
+    }
+
+    fn queue(&mut self, waiting: Waiting) {
+        if waiting.part.fate != Fate::Dropped {
+            match waiting.part.delta.kind {
+                DeltaKind::Finish(_) => self.ledgers.finish(waiting.part.delta.choice),
+                DeltaKind::Terminal | DeltaKind::Error(_) => self.ledgers.finish(None),
+                _ => {}
+            }
+        }
+        if let Some(under_way) = &mut self.under_way {
+            under_way.queued.parts.push(waiting);
+        }
+    }
+
+    fn note(
+        &mut self,
+        block: Option<BlockKey>,
+        action: Action,
+        reason: Option<String>,
+        bytes: usize,
+        held: Duration,
+    ) {
+        let policy = self.name.to_string();
+        self.decisions.push(Decision { policy, block, action, reason, bytes, held });
+    }
+}
+
+fn size(frame: &Outgoing) -> usize {
+    frame.frame.as_ref().map_or(0, |frame| frame.raw().len())
+}
