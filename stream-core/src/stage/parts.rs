@@ -122,6 +122,7 @@ impl Stage {
         match (&delta.kind, delta.slot) {
             (DeltaKind::ItemStart { channel }, Slot::At { item, .. }) => match channel {
                 Channel::Reasoning => Mark::Decided,
+                _ if self.ignores(Channel::Content) && self.ignores(Channel::Refusal) => Mark::Decided,
                 _ => {
                     self.ledgers.open_item(item);
                     Mark::Wraps { item }
@@ -134,6 +135,8 @@ impl Stage {
                     _ => Mark::Decided,
                 }
             }
+            // What the policy does not look at it cannot drop: the opening need not wait for it.
+            (DeltaKind::Start { channel }, _) if self.ignores(*channel) => Mark::Decided,
             (DeltaKind::Start { .. }, _) if !reasoning && block.is_some() => Mark::Opens,
             (DeltaKind::Stop | DeltaKind::Meta, _) if !reasoning && block.is_some() => Mark::Closes,
             (DeltaKind::Copy(_), Slot::At { .. }) => Mark::Copies,
@@ -154,6 +157,11 @@ impl Stage {
             }
             _ => Mark::Decided,
         }
+    }
+
+    /// Whether text of this channel passes the policy by.
+    fn ignores(&self, channel: Channel) -> bool {
+        self.bypassed || self.needs.of_channel(channel) == Attention::Nothing
     }
 }
 
