@@ -101,7 +101,7 @@ impl fmt::Display for Origin {
 /// | kind | when |
 /// |---|---|
 /// | `Malformed` | a frame is not JSON of the format, or a known key stands twice in one object, in whatever spelling a lax parser takes |
-/// | `WrongFormat` | the named format, or any, cannot be recognised in a whole response |
+/// | `WrongFormat` | a frame is of another format than the one that was named, or a whole response is of none |
 /// | `FrameTooLarge` | a frame is over [`Limits::frame`](crate::limits::Limits::frame) |
 /// | `LateDelta` | a delta for a block that was complete |
 /// | `Renamed` | a later delta gives a call another name |
