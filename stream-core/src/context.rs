@@ -28,6 +28,7 @@ use crate::wire::{Ending, EndingKind, Traits};
 /// | held | [`flush`](Self::flush), [`flush_block`](Self::flush_block), `Verdict::Release` | leaves as it came |
 /// | | [`discard`](Self::discard), `Verdict::Drop` | does not leave |
 /// | | [`replace`](Self::replace), `Verdict::Replace` | leaves as one piece with the new content |
+/// | | [`settle_after`](Self::settle_after) | gets that verdict when the time is over, unless settled before |
 /// | | still held after `on_end` | dropped, and recorded |
 /// | structure (opening, finish, usage, ping, terminal marker …) | anything | leaves by itself, in order |
 /// | completion | anything | nothing to send; the time to flush, judge or discard the block |
@@ -193,6 +194,26 @@ impl<'a> Context<'a> {
         self.decide_in(key, Some(within), Box::pin(verdict))
     }
 
+    /// Settles a block after a time, unless it was settled before: what is then still held of it gets this verdict. The
+    /// block stays free to be flushed, discarded, replaced or put under a decision, and the end of the stream does not
+    /// wait for it. Said again, the later word counts.
+    ///
+    /// # Errors
+    ///
+    /// When the block is not known.
+    pub fn settle_after(
+        &mut self,
+        key: BlockKey,
+        time: Duration,
+        verdict: Verdict,
+    ) -> Result<(), EffectError> {
+        if self.state.block(key).is_none() {
+            return Err(EffectError::UnknownBlock);
+        }
+        self.push(Effect::SettleAfter { key, time, verdict });
+        Ok(())
+    }
+
     /// What the hook staged, for [`Engine::commit`](crate::engine::Engine::commit).
     #[must_use]
     pub fn into_effects(self) -> Effects {
@@ -331,6 +352,7 @@ pub(crate) enum Effect {
     Insert(String),
     Terminate(Ending),
     Decide { key: BlockKey, within: Option<Duration>, future: VerdictFuture },
+    SettleAfter { key: BlockKey, time: Duration, verdict: Verdict },
 }
 
 impl Effect {
@@ -345,6 +367,7 @@ impl Effect {
             Self::Insert(_) => Staged::Insert,
             Self::Terminate(_) => Staged::Terminate,
             Self::Decide { key, .. } => Staged::Decide(*key),
+            Self::SettleAfter { key, .. } => Staged::SettleAfter(*key),
         }
     }
 }
@@ -361,6 +384,7 @@ impl fmt::Debug for Effect {
             Self::Insert(_) => f.write_str("Insert"),
             Self::Terminate(ending) => f.debug_tuple("Terminate").field(ending).finish(),
             Self::Decide { key, .. } => f.debug_tuple("Decide").field(key).finish(),
+            Self::SettleAfter { key, .. } => f.debug_tuple("SettleAfter").field(key).finish(),
         }
     }
 }

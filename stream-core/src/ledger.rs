@@ -21,6 +21,8 @@ pub(crate) struct Ledger {
     pub(crate) undecided: usize,
     /// The decision the block is under.
     pub(crate) pending: Option<Ticket>,
+    /// The frame in which it was put under a decision, by its number in the outbox.
+    pub(crate) asked_in: Option<u64>,
     /// No more of it comes: complete or aborted.
     pub(crate) closed: bool,
     /// Its opening was dropped or its content replaced: nothing of it that comes later leaves.

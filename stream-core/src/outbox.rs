@@ -218,6 +218,19 @@ impl Outbox {
         any
     }
 
+    /// The number that the next frame gets.
+    pub(crate) fn next_arrival(&self) -> u64 {
+        self.arrivals
+    }
+
+    /// Forgets the frames that came after one, as if they had not been read.
+    pub(crate) fn forget_after(&mut self, arrival: u64) {
+        let queues = self.lanes.values_mut().chain([&mut self.behind]);
+        queues.for_each(|queue| queue.retain(|frame| frame.arrival <= arrival));
+        let left = self.lanes.values().chain([&self.behind]).flatten();
+        self.bytes = left.map(Queued::bytes).sum();
+    }
+
     /// Drops finishes, terminal markers and errors, so that an ending can take their place.
     pub(crate) fn drop_endings(&mut self) {
         let frames = self.lanes.values_mut().flatten().chain(self.behind.iter_mut());

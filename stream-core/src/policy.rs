@@ -346,6 +346,18 @@ impl Replacement {
         self.name = Some(name.into());
         self
     }
+
+    /// The text, or the arguments.
+    #[must_use]
+    pub fn body(&self) -> &str {
+        &self.body
+    }
+
+    /// The other tool name, if there is one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
 }
 
 /// Any error of a policy. Made from every error type by `?`.

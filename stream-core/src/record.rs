@@ -165,4 +165,6 @@ pub enum Staged {
     Terminate,
     /// A block waits for a verdict.
     Decide(BlockKey),
+    /// A block gets a verdict after a time.
+    SettleAfter(BlockKey),
 }

@@ -73,6 +73,8 @@ pub struct Engine {
     closing: Option<Closing>,
     tickets: BTreeMap<Ticket, Pending>,
     next_ticket: u64,
+    /// Blocks that are settled when their time is over.
+    due: BTreeMap<BlockKey, (Duration, Verdict)>,
     out: VecDeque<Bytes>,
     scratch: Vec<Bytes>,
     whole: Option<Outgoing>,
@@ -120,6 +122,7 @@ impl Engine {
             closing: None,
             tickets: BTreeMap::new(),
             next_ticket: 0,
+            due: BTreeMap::new(),
             out: VecDeque::new(),
             scratch: Vec::new(),
             whole: None,
@@ -231,6 +234,9 @@ impl Engine {
             self.tickets.insert(ticket, Pending { stage, key, deadline });
             judging.push(Judging { ticket, future });
         }
+        for (key, time, verdict) in committed.settle_after {
+            self.due.insert(key, (self.now.saturating_add(time), verdict));
+        }
         if let Some((effects, at_end)) = staged {
             self.report_staged(stage, at_end, &effects);
         }
@@ -294,6 +300,10 @@ impl Engine {
             }
             verdict => verdict,
         };
+        self.carry_out(stage, key, verdict);
+    }
+
+    fn carry_out(&mut self, stage: usize, key: BlockKey, verdict: Verdict) {
         let mut out = Vec::new();
         let ending = self.stages[stage].verdict(key, verdict, self.now, &mut out);
         self.report_verdict(stage, key);

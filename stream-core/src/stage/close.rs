@@ -44,6 +44,10 @@ impl Stage {
             self.note(None, Action::Dropped, reason, 0, Duration::ZERO);
         }
         if abrupt {
+            if let Some(frame) = self.ends_after {
+                // The time that the judge took must not show in the bytes (rule 12).
+                self.outbox.forget_after(frame);
+            }
             self.outbox.drop_endings();
             self.outbox.release(&mut self.ledgers, out);
             self.outbox.abandon(&mut self.ledgers);

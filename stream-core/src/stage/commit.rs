@@ -89,8 +89,13 @@ impl Stage {
                 }
                 Effect::Decide { key, within, future } => {
                     // Marked at once, so that what the hook left undecided is held.
-                    self.ledgers.get_mut(key).pending = Some(Ticket(u64::MAX));
+                    let ledger = self.ledgers.get_mut(key);
+                    ledger.pending = Some(Ticket(u64::MAX));
+                    ledger.asked_in = Some(self.outbox.next_arrival());
                     committed.decide.push((key, within, future));
+                }
+                Effect::SettleAfter { key, time, verdict } => {
+                    committed.settle_after.push((key, time, verdict));
                 }
             }
         }
@@ -138,7 +143,10 @@ impl Stage {
                 self.settle(key, Outcome::Replace(with), None, now);
                 None
             }
-            Verdict::Terminate(ending) => Some(ending),
+            Verdict::Terminate(ending) => {
+                self.ends_after = self.ledgers.get(key).and_then(|ledger| ledger.asked_in);
+                Some(ending)
+            }
         };
         self.outbox.release(&mut self.ledgers, out);
         ending

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::ledger::Ledgers;
 use crate::limits::Limits;
 use crate::outbox::{Mark, Outbox, Queued, Waiting};
-use crate::policy::{Attention, Needs, OnFailure};
+use crate::policy::{Attention, Needs, OnFailure, Verdict};
 use crate::record::{Action, Decision};
 use crate::request::Request;
 use crate::wire::{Ending, Fate, Outgoing, Part, SharedFormat};
@@ -49,6 +49,8 @@ pub(crate) struct Stage {
     /// Inserted texts that wait for the end of a call, with their choices.
     deferred: Vec<(u32, Text)>,
     pub(crate) decisions: Vec<Decision>,
+    /// A verdict ended the stream: nothing leaves of what came after the frame in which the judge was asked.
+    ends_after: Option<u64>,
 }
 
 /// A frame whose parts are being stepped through.
@@ -86,6 +88,7 @@ pub(crate) struct Committed {
     pub(crate) decide: Vec<(BlockKey, Option<Duration>, VerdictFuture)>,
     /// Blocks that were discarded or replaced: the verdict they waited for comes too late.
     pub(crate) settled: Vec<BlockKey>,
+    pub(crate) settle_after: Vec<(BlockKey, Duration, Verdict)>,
 }
 
 impl Stage {
@@ -123,6 +126,7 @@ impl Stage {
             renamed: HashMap::new(),
             deferred: Vec::new(),
             decisions: Vec::new(),
+            ends_after: None,
         }
     }
 
