@@ -4,10 +4,12 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use futures::{Stream, StreamExt as _};
 use http_body::Body;
+use tokio::time::timeout;
 
 use crate::body::{BoxError, Trailers};
 use crate::coding::{Coding, Decoder};
@@ -21,6 +23,8 @@ pub(crate) struct Source<B> {
     /// What was looked at and is to be read again.
     looked_at: VecDeque<Bytes>,
     trailers: Trailers,
+    /// The longest silence while it is looked at.
+    idle: Duration,
 }
 
 impl<B> Source<B>
@@ -28,13 +32,14 @@ where
     B: Body,
     B::Error: Into<BoxError>,
 {
-    pub(crate) fn new(body: B, coding: Coding) -> Self {
+    pub(crate) fn new(body: B, coding: Coding, idle: Duration) -> Self {
         Self {
             body: Some(Box::pin(body)),
             decoder: coding.decoder(),
             coded: Bytes::new(),
             looked_at: VecDeque::new(),
             trailers: Trailers::default(),
+            idle,
         }
     }
 
@@ -109,9 +114,9 @@ where
 
     async fn next_new(&mut self) -> Option<Result<Bytes, SourceError>> {
         let looked_at = std::mem::take(&mut self.looked_at);
-        let next = self.next().await;
+        let next = timeout(self.idle, self.next()).await;
         self.looked_at = looked_at;
-        next
+        next.unwrap_or_else(|_| Some(Err(SourceError(format!("silence for {:?}", self.idle)))))
     }
 
     fn poll_decoded(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, SourceError>>> {

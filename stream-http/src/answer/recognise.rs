@@ -26,7 +26,7 @@ where
     let (parts, body) = response.into_parts();
     let coding = Coding::of(&parts.headers).filter(|_| parts.status.is_success());
     let Some(coding) = coding else { return Response::from_parts(parts, ResponseBody::untouched(body)) };
-    let mut source = Source::new(body, coding);
+    let mut source = Source::new(body, coding, shared.settings().limits.idle);
     let limit = shared.settings().response_limit;
     match source.look(limit.min(LOOKED_AT)).await {
         Ok(Look::Events) => match of_events(&mut source).await {

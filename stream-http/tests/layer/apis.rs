@@ -1,12 +1,9 @@
 //! Exact bytes, for each API, streamed and whole.
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-mod kit;
-
-use http::StatusCode;
-use kit::{
+use crate::kit::{
     Block, Gate, events, json, passthrough, path, post, script, script_without_rm, viewed, viewed_whole,
 };
+use http::StatusCode;
 use stream_core::Ending;
 use stream_http::{Facts, Plan, PolicyLayer, Settings};
 use stream_testkit::conformance::Ended;
