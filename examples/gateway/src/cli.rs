@@ -48,6 +48,9 @@ pub(crate) struct Replay {
     /// Print what happened, step by step, instead of the resulting bytes.
     #[arg(long)]
     pub(crate) transcript: bool,
+    /// Also write a page that shows what was held, released, dropped and rewritten, when and why.
+    #[arg(long, value_name = "OUT")]
+    pub(crate) html: Option<PathBuf>,
     /// Let time pass as it was recorded, instead of jumping over it: for judges that are asked over a network.
     #[arg(long)]
     pub(crate) real_time: bool,

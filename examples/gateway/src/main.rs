@@ -2,6 +2,7 @@
 
 mod check;
 mod cli;
+mod html;
 mod inspect;
 mod logs;
 mod policies;

@@ -8,12 +8,16 @@ use stream_testkit::{ChunkLog, Replay, Replayed};
 
 use crate::policies::Policies;
 use crate::progress::Progress;
-use crate::{cli, logs};
+use crate::{cli, html, logs};
 
 /// Runs a log through the policies, and prints what comes of it.
 pub(crate) fn run(arguments: &cli::Replay) -> Result<ExitCode, String> {
     let log = logs::load(&arguments.file)?;
     let replayed = replay(&log, arguments, &Policies)?;
+    if let Some(file) = &arguments.html {
+        std::fs::write(file, html::page(&replayed))
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+    }
     let mut out = std::io::stdout().lock();
     let written = if arguments.transcript {
         write!(out, "{}", replayed.transcript())
