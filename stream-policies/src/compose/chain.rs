@@ -76,6 +76,6 @@ impl FromIterator<Box<dyn Policy>> for Chain {
 
 impl fmt::Debug for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|policy| policy.name())).finish()
+        f.debug_list().entries(self.0.iter().map(Policy::name)).finish()
     }
 }

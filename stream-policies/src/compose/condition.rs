@@ -30,11 +30,13 @@ use crate::names::fold;
 #[must_use]
 pub struct Condition(Arc<Question>);
 
+type Ask = Box<dyn Fn(&Request) -> Option<bool> + Send + Sync>;
+
 enum Question {
     Always,
     Model(String, Glob),
     Offers(String, Glob),
-    Ask(Box<dyn Fn(&Request) -> Option<bool> + Send + Sync>),
+    Ask(Ask),
     Not(Condition),
     And(Condition, Condition),
     Or(Condition, Condition),

@@ -13,7 +13,7 @@ use super::node::{Key, Node, Value};
 /// Reads settings.
 pub(crate) fn read<T: DeserializeOwned>(node: &Node) -> Result<T, ConfigError> {
     T::deserialize(De(node)).map_err(|error| {
-        let place = error.place.or(node.place);
+        let place = error.place().or(node.place);
         error.at(place)
     })
 }
@@ -115,7 +115,7 @@ impl<'de> MapAccess<'de> for Members<'_> {
         self.next = Some((key, node));
         let name: StrDeserializer<'_, ConfigError> = key.name.as_str().into_deserializer();
         seed.deserialize(name).map(Some).map_err(|error| {
-            let place = error.place.or(key.place);
+            let place = error.place().or(key.place);
             error.at(place)
         })
     }

@@ -9,11 +9,14 @@ use super::nearest::nearest;
 /// It quotes names (kinds, keys, choices) and never a pattern, a literal or a header: a file may hold the very secrets
 /// that are to be redacted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfigError {
-    pub(crate) place: Option<Place>,
-    pub(crate) path: String,
-    pub(crate) message: String,
-    pub(crate) meant: Option<String>,
+pub struct ConfigError(Box<Fault>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Fault {
+    place: Option<Place>,
+    path: String,
+    message: String,
+    meant: Option<String>,
     /// Where a key was not known: those that are, and the one that was found.
     unknown_key: Option<(Vec<String>, String)>,
 }
@@ -29,7 +32,9 @@ pub struct Place {
 
 impl ConfigError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { place: None, path: String::new(), message: message.into(), meant: None, unknown_key: None }
+        let fault =
+            Fault { place: None, path: String::new(), message: message.into(), meant: None, unknown_key: None };
+        Self(Box::new(fault))
     }
 
     /// A name that is not known, with those that are.
@@ -40,58 +45,61 @@ impl ConfigError {
         };
         let meant = nearest(found, known.iter().copied()).map(str::to_owned);
         let names = || (known.iter().map(|name| (*name).to_owned()).collect(), found.to_owned());
-        Self { meant, unknown_key: (what == "key").then(names), ..Self::new(message) }
+        let mut error = Self::new(message);
+        error.0.meant = meant;
+        error.0.unknown_key = (what == "key").then(names);
+        error
     }
 
     /// Where it is, if the format tells.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
-        self.place
+        self.0.place
     }
 
     /// The path of keys to it: `policy[2].places[0]`.
     #[must_use]
     pub fn path(&self) -> &str {
-        &self.path
+        &self.0.path
     }
 
     /// The name that was probably meant.
     #[must_use]
     pub fn meant(&self) -> Option<&str> {
-        self.meant.as_deref()
+        self.0.meant.as_deref()
     }
 
     /// Seen from further out: adds to the path, and the place if none is known.
     pub(crate) fn within(mut self, outer: &str, place: Option<Place>) -> Self {
-        self.path = match self.path.as_str() {
+        self.0.path = match self.0.path.as_str() {
             "" => outer.to_owned(),
             inner if inner.starts_with('[') => format!("{outer}{inner}"),
             inner => format!("{outer}.{inner}"),
         };
-        self.place = self.place.or(place);
+        self.0.place = self.0.place.or(place);
         self
     }
 
     pub(crate) fn unknown_key(&self) -> Option<(Vec<String>, String)> {
-        self.unknown_key.clone()
+        self.0.unknown_key.clone()
     }
 
     pub(crate) fn at(mut self, place: Option<Place>) -> Self {
-        self.place = place;
+        self.0.place = place;
         self
     }
 }
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(place) = self.place {
+        if let Some(place) = self.0.place {
             write!(f, "{place}: ")?;
         }
-        if !self.path.is_empty() {
-            write!(f, "{}: ", self.path)?;
+        if !self.0.path.is_empty() {
+            write!(f, "{}: ", self.0.path)?;
         }
-        f.write_str(&self.message)?;
-        match &self.meant {
+        f.write_str(&self.0.message)?;
+        match &self.0.meant {
             Some(meant) => write!(f, "; did you mean {meant:?}?"),
             None => Ok(()),
         }

@@ -287,7 +287,7 @@ fn regexes(patterns: &[Pattern], rules: Vec<usize>, size: usize) -> Result<Machi
 
 /// The match states behind which no better match can come, whatever the next byte or the end of the text.
 fn last_matches(dfa: &dense::DFA<Vec<u32>>, first: StateID, behind: &[StateID; 256]) -> HashSet<StateID> {
-    let bytes: Vec<u8> = dfa.byte_classes().representatives(..).filter_map(|unit| unit.as_u8()).collect();
+    let bytes: Vec<u8> = dfa.byte_classes().representatives(..).filter_map(regex_automata::util::alphabet::Unit::as_u8).collect();
     let mut todo: Vec<StateID> = behind.iter().copied().chain([first]).collect();
     let mut seen: HashSet<StateID> = todo.iter().copied().collect();
     let mut last = HashSet::new();

@@ -50,7 +50,7 @@ struct Shared {
 impl Patterns {
     pub(crate) fn new(patterns: &[Pattern]) -> Result<Self, SettingsError> {
         let machines = machine::build(patterns)?;
-        let names = patterns.iter().map(|pattern| pattern.name_arc()).collect();
+        let names = patterns.iter().map(Pattern::name_arc).collect();
         Ok(Self { shared: Arc::new(Shared { names, machines }) })
     }
 
