@@ -61,8 +61,26 @@ impl Engine {
     /// A keep-alive that the client accepts now, if the format is known and nothing has ended.
     #[must_use]
     pub fn keep_alive(&self) -> Option<Bytes> {
-        let writer = self.writer.as_ref().filter(|writer| !writer.ended() && !self.is_whole && !self.done)?;
+        let writer =
+            self.writer.as_ref().filter(|writer| !writer.ended() && !self.is_whole && !self.written)?;
         Some(writer.keep_alive())
+    }
+
+    /// How long a hook of this stage's policy may take.
+    #[must_use]
+    pub fn time_limit(&self, stage: usize) -> Duration {
+        let limit = self.config.limits.policy;
+        self.own_time_limit(stage).map_or(limit, |own| own.min(limit))
+    }
+
+    /// How long a decision of this stage's policy may take, which asked for `within`.
+    pub(super) fn time_to_decide(&self, stage: usize, within: Option<Duration>) -> Duration {
+        let Some(within) = within else { return self.time_limit(stage) };
+        self.own_time_limit(stage).map_or(within, |own| own.min(within))
+    }
+
+    fn own_time_limit(&self, stage: usize) -> Option<Duration> {
+        self.specs.get(stage)?.time_limit
     }
 
     /// Settles the blocks whose time is over and of which something is still held.
@@ -89,7 +107,7 @@ impl Engine {
     }
 
     fn may_keep_alive(&self) -> bool {
-        self.held() > 0 && !self.is_whole && !self.done
+        self.held() > 0 && !self.is_whole && !self.written
     }
 }
 

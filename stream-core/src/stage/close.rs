@@ -66,6 +66,20 @@ impl Stage {
         dropped
     }
 
+    /// It only watches, and its policy is not called again. With `drops`, what it holds is dropped and recorded.
+    pub(crate) fn retire(&mut self, drops: bool, now: Duration) {
+        self.cut_input();
+        if drops {
+            self.close(true, true, now, &mut Vec::new());
+        }
+        self.bypassed = true;
+    }
+
+    /// Whether it only watched, and has seen enough.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.watching && self.bypassed
+    }
+
     /// Takes nothing more: what was not stepped through is dropped, and so is the step whose hook did not return.
     pub(crate) fn cut_input(&mut self) {
         self.input.clear();
