@@ -45,7 +45,6 @@ pub(crate) struct Asked {
     pub(crate) uri: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    pub(crate) trailers: Option<HeaderMap>,
 }
 
 /// A layer over an upstream that gives one answer.
@@ -87,13 +86,8 @@ impl Gate {
             async move {
                 let (parts, body) = request.into_parts();
                 let body = body.collect().await.unwrap();
-                let trailers = body.trailers().cloned();
-                let seen = Asked {
-                    uri: parts.uri.to_string(),
-                    headers: parts.headers,
-                    body: body.to_bytes(),
-                    trailers,
-                };
+                let seen =
+                    Asked { uri: parts.uri.to_string(), headers: parts.headers, body: body.to_bytes() };
                 asked.lock().unwrap().push(seen);
                 Ok::<_, Infallible>(reply())
             }

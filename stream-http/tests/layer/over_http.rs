@@ -1,7 +1,6 @@
 //! The layer in an axum router and in a plain hyper server, over real connections.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use crate::kit::{path, script, script_without_rm, viewed};
 use bytes::Bytes;
@@ -92,7 +91,7 @@ async fn a_refused_route_does_not_reach_the_upstream() {
 }
 
 fn whole(body: Bytes) -> ChunkLog {
-    ChunkLog::from_chunks("whole", [(Duration::ZERO, body)])
+    ChunkLog::from_whole("whole", body)
 }
 
 fn layer() -> PolicyLayer {
