@@ -109,7 +109,9 @@ where
         Left::Same => body,
         Left::Changed(body) | Left::Blocked { body, .. } => body,
         Left::Unreadable(_) if shared.settings().unreadable == Unreadable::Pass => body,
-        Left::Unreadable(_) => return ended(facts.api(), "the upstream's answer could not be read"),
+        Left::Unreadable(_) | Left::Violating(_) => {
+            return ended(facts.api(), "the upstream's answer could not be read");
+        }
         Left::Failed(message) => return ended(facts.api(), &message),
     };
     stream::iter([body]).boxed()

@@ -85,7 +85,7 @@ pub(super) async fn police<B>(
         Left::Unreadable(_) if shared.settings().unreadable == Unreadable::Pass => {
             original(parts, body, trailers)
         }
-        Left::Unreadable(found) => Refusal::unreadable(api, &found).into_response(),
+        Left::Unreadable(found) | Left::Violating(found) => Refusal::unreadable(api, &found).into_response(),
         Left::Failed(message) => {
             Refusal::new(api, StatusCode::INTERNAL_SERVER_ERROR, message).into_response()
         }
@@ -97,8 +97,14 @@ pub(super) async fn police<B>(
 pub(super) enum Left {
     Same,
     Changed(Bytes),
-    Blocked { body: Bytes, message: String },
+    Blocked {
+        body: Bytes,
+        message: String,
+    },
+    /// Nobody has read it.
     Unreadable(String),
+    /// It was read, and policies may have decided over it, before something in it was found wrong: it never passes.
+    Violating(String),
     Failed(String),
 }
 
@@ -125,7 +131,10 @@ pub(super) async fn one(body: &Bytes, facts: &Facts, shared: &Shared) -> Left {
         None if whole.body == *body => Left::Same,
         None => Left::Changed(whole.body),
         Some(error) if error.origin() == Origin::Policy => Left::Failed("a policy could not decide".into()),
-        Some(error) => Left::Unreadable(what(&error)),
+        Some(error) if matches!(error.kind(), ErrorKind::Malformed | ErrorKind::WrongFormat) => {
+            Left::Unreadable(what(&error))
+        }
+        Some(error) => Left::Violating(what(&error)),
     }
 }
 

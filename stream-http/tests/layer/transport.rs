@@ -175,6 +175,14 @@ async fn what_cannot_be_read_passes_if_that_is_configured() {
 }
 
 #[tokio::test]
+async fn what_was_read_and_found_wrong_never_passes() {
+    // Else a third block would be a way around the policies of the first two.
+    let settings = Settings::new().unreadable(Unreadable::Pass).limits(Limits::default().blocks(2));
+    let gate = Gate::no_rm_with(settings, || json(script().whole(WireKind::OpenAiChat)));
+    assert_eq!(gate.post(CHAT).await.status, StatusCode::BAD_GATEWAY);
+}
+
+#[tokio::test]
 async fn an_answer_over_the_limit_is_refused() {
     let whole = script().whole(WireKind::OpenAiChat);
     let limit = whole.len();
