@@ -51,20 +51,26 @@ where
     /// Looks at the start, as far as needed, and no further than `limit`.
     pub(crate) async fn look(&mut self, limit: usize) -> Result<Look, SourceError> {
         let mut start = BytesMut::from(&self.looked_at()[..]);
+        let mut seen = start.len();
         loop {
             if let Some(look) = Look::at(&start) {
                 return Ok(look);
             }
-            if start.len() > limit {
+            if seen > limit {
                 return Ok(Look::Other);
+            }
+            if start.trim_ascii().is_empty() {
+                // However much of it comes, it is looked at once.
+                start.clear();
             }
             match self.next_new().await {
                 Some(bytes) => {
                     let bytes = bytes?;
+                    seen += bytes.len();
                     start.extend_from_slice(&bytes);
                     self.looked_at.push_back(bytes);
                 }
-                None if start.trim_ascii().is_empty() => return Ok(Look::Nothing),
+                None if start.is_empty() => return Ok(Look::Nothing),
                 // Shorter than the shortest line that could tell.
                 None => return Ok(Look::Other),
             }
@@ -76,15 +82,11 @@ where
         self.looked_at.iter().flatten().copied().collect()
     }
 
-    /// Reads one piece more, to be looked at; false at the end.
-    pub(crate) async fn look_further(&mut self) -> Result<bool, SourceError> {
-        match self.next_new().await {
-            Some(bytes) => {
-                self.looked_at.push_back(bytes?);
-                Ok(true)
-            }
-            None => Ok(false),
-        }
+    /// Reads one piece more, to be looked at; `None` at the end.
+    pub(crate) async fn look_further(&mut self) -> Result<Option<Bytes>, SourceError> {
+        let next = self.next_new().await.transpose()?;
+        self.looked_at.extend(next.clone());
+        Ok(next)
     }
 
     /// Reads everything, up to a limit. Over it, `None`: what was read is to be read again.

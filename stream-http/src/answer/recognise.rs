@@ -1,5 +1,6 @@
 //! Model output, recognised by what it says where the route does not tell.
 
+use bytes::Bytes;
 use http::Response;
 use http_body::Body;
 use serde_json::Value;
@@ -64,24 +65,18 @@ where
     B: Body,
     B::Error: Into<BoxError>,
 {
-    loop {
-        let start = source.looked_at();
-        if let Some(api) = told(&start) {
-            return Some(api);
-        }
-        if start.len() > LOOKED_AT || !source.look_further().await.ok()? {
-            return None;
-        }
-    }
-}
-
-fn told(start: &[u8]) -> Option<Api> {
     let mut framer = Framer::new(LOOKED_AT);
-    framer.push(start);
-    while let Ok(Some(frame)) = framer.next_frame() {
-        if let Some(api) = Api::ALL.into_iter().find(|api| api.format().sniff(&frame)) {
-            return Some(api);
+    let mut piece = Bytes::from(source.looked_at());
+    let mut seen = 0;
+    while seen <= LOOKED_AT {
+        seen += piece.len();
+        framer.push(&piece);
+        while let Some(frame) = framer.next_frame().ok()? {
+            if let Some(api) = Api::ALL.into_iter().find(|api| api.format().sniff(&frame)) {
+                return Some(api);
+            }
         }
+        piece = source.look_further().await.ok()??;
     }
     None
 }

@@ -114,6 +114,7 @@ unreadable_answers! {
     the_answer_is_binary: reply("application/x-protobuf", [b"\x0a\x40\x12", &whole()[..]].concat());
     the_answer_is_another_apis: json(script().whole(WireKind::AnthropicMessages));
     the_answer_is_wrapped: json(format!(r#"{{"result":{}}}"#, text(&whole())));
+    the_answer_is_wrapped_and_says_it_was_deleted: json(format!(r#"{{"deleted":true,"result":{}}}"#, text(&whole())));
     the_answer_is_in_an_array: json(format!("[{}]", text(&whole())));
     the_answer_is_a_part: partial(whole());
     the_answer_says_its_choices_twice: json(text(&whole()).replacen('{', r#"{"choices":[],"#, 1));
