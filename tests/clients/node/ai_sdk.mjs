@@ -5,6 +5,9 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { Client, MODEL, QUESTION, RESULT, TOOLS, run } from "./kit.mjs";
 
+// Standard output is for outcomes.
+globalThis.AI_SDK_LOG_WARNINGS = false;
+
 class Ai extends Client {
   static title = "ai";
 
@@ -26,6 +29,7 @@ class Ai extends Client {
       tools: Object.fromEntries(tools),
       stopWhen: stepCountIs(1),
       maxRetries: 0,
+      maxOutputTokens: 1024,
       headers: this.headers,
       abortSignal: this.leaving.signal,
       providerOptions: { openai: { store: false } },
