@@ -45,7 +45,7 @@ where
 
     /// Looks at the start, as far as needed, and no further than `limit`.
     pub(crate) async fn look(&mut self, limit: usize) -> Result<Look, SourceError> {
-        let mut start = BytesMut::new();
+        let mut start = BytesMut::from(&self.looked_at()[..]);
         loop {
             if let Some(look) = Look::at(&start) {
                 return Ok(look);

@@ -33,7 +33,7 @@ where
     B::Error: Into<BoxError>,
 {
     let api = facts.api();
-    let trailers = source.trailers();
+    let trailers = source.trailers().filtered(head::without_digests);
     let status = shared.settings().block_status.filter(|_| parts.status.is_success());
     let watch = Watch::default();
     let mut stream = policed(source, facts, shared, watch.clone()).boxed();

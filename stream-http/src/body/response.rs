@@ -126,18 +126,31 @@ impl<B> fmt::Debug for ResponseBody<B> {
 
 /// The trailers of an upstream's answer, once they came.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Trailers(Arc<Mutex<Option<HeaderMap>>>);
+pub(crate) struct Trailers {
+    came: Arc<Mutex<Option<HeaderMap>>>,
+    filter: Option<fn(&mut HeaderMap)>,
+}
 
 impl Trailers {
     pub(crate) fn put(&self, trailers: HeaderMap) {
         *self.lock() = Some(trailers);
     }
 
+    /// The same trailers, without what the filter takes away.
+    pub(crate) fn filtered(mut self, filter: fn(&mut HeaderMap)) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+
     pub(crate) fn take(&self) -> Option<HeaderMap> {
-        self.lock().take()
+        let mut trailers = self.lock().take()?;
+        if let Some(filter) = self.filter {
+            filter(&mut trailers);
+        }
+        Some(trailers)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<HeaderMap>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.came.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
