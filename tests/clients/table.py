@@ -60,13 +60,35 @@ def fill(guide, found):
 
 
 def markdown(scenarios):
+    return overview(scenarios) + "\n" + details(scenarios)
+
+
+def overview(scenarios):
+    """What returns, and what raises: a column for each client."""
     clients = list(dict.fromkeys(client for by_client in scenarios.values() for client in by_client))
-    # The helpers over streams have no whole answers.
     text = row(["scenario", *(f"`{client}`" for client in clients)])
     text += row(["---"] * (len(clients) + 1))
     for scenario, by_client in scenarios.items():
-        cells = [cell(by_client[client]) if client in by_client else "" for client in clients]
+        # The helpers over streams have no whole answers.
+        cells = [cell(by_client[client]) if client in by_client else "–" for client in clients]
         text += row([scenario, *cells])
+    return text
+
+
+def details(scenarios):
+    """What is seen where an answer does not simply go on: a row for clients that see the same."""
+    text = row(["scenario", "clients", "outcome", "text", "calls", "reason given"])
+    text += row(["---"] * 6)
+    for scenario, by_client in scenarios.items():
+        if all("second" in outcome for outcome in by_client.values()):
+            continue
+        groups = {}
+        for client, outcome in by_client.items():
+            reason = outcome.get("message") or outcome.get("why") or ""
+            seen = (cell(outcome), code(outcome["text"]), code(*outcome.get("calls", [])), plain(reason))
+            groups.setdefault(seen, []).append(client)
+        for seen, clients in groups.items():
+            text += row([scenario, code(*clients), *seen])
     return text
 
 
@@ -78,5 +100,13 @@ def cell(outcome):
     return f"`{outcome['returns']}`"
 
 
+def code(*texts):
+    return ", ".join(f"`{text}`" for text in texts if text)
+
+
+def plain(text):
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
 def row(cells):
-    return f"| {' | '.join(cells)} |\n"
+    return "|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|\n"

@@ -11,6 +11,7 @@ const STREAMED = [
   "replaced",
   "redacted",
   "blocked-start",
+  "blocked-status",
   "blocked-middle",
   "blocked-error",
   "blocked-call",
@@ -18,6 +19,7 @@ const STREAMED = [
   "upstream-error",
   "upstream-status",
   "upstream-cut",
+  "cut-short",
   "cancel",
   "long-hold",
 ];
@@ -29,6 +31,7 @@ const WHOLE = [
   "replaced",
   "redacted",
   "blocked-start",
+  "blocked-status",
   "blocked-middle",
   "blocked-error",
   "blocked-call",

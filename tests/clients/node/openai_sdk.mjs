@@ -111,7 +111,8 @@ class Responses extends OpenAi {
         response = event.response;
       }
     }
-    return this.answer(response);
+    // A stream without an ending has no response.
+    return response ? this.answer(response) : { text: seen.text, calls: [], finish: null };
   }
 
   async whole(messages, seen) {

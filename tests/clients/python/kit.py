@@ -21,6 +21,7 @@ STREAMED = [
     "replaced",
     "redacted",
     "blocked-start",
+    "blocked-status",
     "blocked-middle",
     "blocked-error",
     "blocked-call",
@@ -28,6 +29,7 @@ STREAMED = [
     "upstream-error",
     "upstream-status",
     "upstream-cut",
+    "cut-short",
     "cancel",
     "long-hold",
 ]
@@ -39,6 +41,7 @@ WHOLE = [
     "replaced",
     "redacted",
     "blocked-start",
+    "blocked-status",
     "blocked-middle",
     "blocked-error",
     "blocked-call",

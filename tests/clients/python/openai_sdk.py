@@ -80,7 +80,10 @@ class ChatStream(Chat):
                 seen.add(event)
                 if event.type == "content.delta":
                     seen.say(event.delta)
-            return self.answer(seen.add(events.get_final_completion()))
+            answer = self.answer(seen.add(events.get_final_completion()))
+            # The helper's message says null for all it does not have, which the API takes for some fields only.
+            answer.turn = answer.turn.model_dump(exclude_none=True)
+            return answer
 
 
 class Responses(OpenAi):
@@ -104,7 +107,8 @@ class Responses(OpenAi):
                     raise openai.APIError(event.message, None, body=event)
                 elif event.type in ("response.completed", "response.incomplete", "response.failed"):
                     response = event.response
-        return self.answer(response)
+        # A stream without an ending has no response.
+        return self.answer(response) if response else Answer(seen.text, [], None)
 
     def whole(self, messages, seen):
         response = self.client.responses.create(model=MODEL, input=messages, tools=self.tools, store=False)

@@ -23,7 +23,7 @@ pub(crate) enum How {
     Plainly,
     /// With a silence in the middle of the call that is under way; where calls are never split, before the next one.
     Haltingly(Duration),
-    /// The connection breaks there.
+    /// With the connection breaking there, after a while.
     Broken,
     /// An error with this status is all that comes.
     Status(u16),
@@ -57,20 +57,25 @@ pub(crate) fn all() -> Vec<Scenario> {
                 r#"{"path":"sk-canary-1234.txt"}"#,
             ),
         ),
-        new("blocked-start", STOP, saying("The canary phrase comes first.").usage(9, 9)),
+        new("blocked-start", STOP, saying("canary phrase, to begin with.")),
+        new(BY_STATUS, STOP, saying("canary phrase, to begin with.")),
         new("blocked-middle", STOP, saying("First this, then the canary phrase, and more.")),
         new("blocked-error", STOP_ERROR, saying("First this, then the canary phrase, and more.")),
         new("blocked-call", GATE_ENDS, wipe(saying("On it."))),
         new("blocked-mid-call", SLOW, read(saying("Let me look.")).call("call_more", "read_file", MORE))
-            .sent(How::Haltingly(Duration::from_secs(3))),
+            .sent(How::Haltingly(Duration::from_secs(4))),
         new("upstream-error", GATE, saying("Let me look.").error("overloaded")),
         new("upstream-status", GATE, saying("Let me look.")).sent(How::Status(503)),
         new("upstream-cut", FINISH, read(saying("Let me look."))).sent(How::Broken),
+        new("cut-short", GATE, saying("Let me look.").cut()),
         // What comes after the first text comes after the client has gone.
         new("cancel", GATE, read(saying("Let me look.").pause(Duration::from_secs(60)))),
         new("long-hold", FINISH, read(saying("Let me look.")).pause(Duration::from_secs(3))),
     ]
 }
+
+/// The scenario in which a block before anything was sent is told by the status.
+pub(crate) const BY_STATUS: &str = "blocked-status";
 
 /// The answer to every second turn.
 pub(crate) fn second() -> Script {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -91,7 +92,12 @@ fn sent(kind: WireKind, stream: bool, script: &Script, how: How, receipt: Option
     let upstream = match how {
         How::Plainly | How::Status(_) => Upstream::new(&log),
         How::Haltingly(lasts) => Upstream::new(&log).fault(&Fault::Stall { at: halt(&log), lasts }),
-        How::Broken => Upstream::new(&log).fault(&Fault::Break { at: halt(&log) }),
+        How::Broken => {
+            let at = halt(&log);
+            // What has been written is sent before the connection goes.
+            let lasts = Duration::from_millis(300);
+            Upstream::new(&log).fault(&Fault::Break { at }).fault(&Fault::Stall { at, lasts })
+        }
     };
     let body = Body::from_stream(Watched { upstream, receipt });
     ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
