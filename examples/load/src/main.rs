@@ -1,0 +1,43 @@
+//! What the layer costs: the same traffic directly, through a bare proxy, and through policies.
+//!
+//! Upstream, proxies and client are processes of their own with one thread each, all of this program: so the memory and
+//! the processor time of a proxy are its own, and no process needs more than two files per stream.
+
+mod check;
+mod child;
+mod cli;
+mod client;
+mod hold;
+mod policies;
+mod proxy;
+mod server;
+mod speed;
+mod table;
+mod tally;
+mod traffic;
+mod upstream;
+mod way;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::cli::{Cli, Command};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let all_went_well = match Cli::parse().command {
+        Command::Speed(options) => speed::run(&options).await?,
+        Command::Hold(options) => hold::run(&options).await?,
+        Command::Upstream { chunks } => {
+            server::serve(upstream::router(chunks)).await?;
+            true
+        }
+        Command::Proxy { way, upstream } => {
+            server::serve(proxy::router(way, upstream)?).await?;
+            true
+        }
+    };
+    Ok(if all_went_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
