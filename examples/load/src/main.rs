@@ -19,6 +19,7 @@ mod upstream;
 mod way;
 
 use std::error::Error;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -26,18 +27,29 @@ use clap::Parser as _;
 use crate::cli::{Cli, Command};
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<ExitCode, Box<dyn Error>> {
-    let all_went_well = match Cli::parse().command {
-        Command::Speed(options) => speed::run(&options).await?,
-        Command::Hold(options) => hold::run(&options).await?,
+async fn main() -> ExitCode {
+    match run(Cli::parse().command).await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "load: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Carries out a command; false if a stream did not arrive as it should.
+async fn run(command: Command) -> Result<bool, Box<dyn Error>> {
+    match command {
+        Command::Speed(options) => speed::run(&options).await,
+        Command::Hold(options) => hold::run(&options).await,
         Command::Upstream { chunks } => {
             server::serve(upstream::router(chunks)).await?;
-            true
+            Ok(true)
         }
         Command::Proxy { way, upstream } => {
             server::serve(proxy::router(way, upstream)?).await?;
-            true
+            Ok(true)
         }
-    };
-    Ok(if all_went_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
 }
