@@ -32,6 +32,7 @@ mod spelling;
 pub mod sse;
 mod stage;
 pub mod state;
+pub mod text_calls;
 pub mod wire;
 
 pub use assembler::Assembler;
