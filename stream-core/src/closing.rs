@@ -56,17 +56,17 @@ impl Closing {
         Self { stage, dropped: false, end, ending: Some(ending), abrupt, dead, aborts: first..stage, asked }
     }
 
-    /// All stages are closed.
+    /// All stages that enforce are closed; those that watch are next, from the first on.
     pub(crate) fn over(last: &Self) -> Self {
         Self {
-            stage: last.stage,
+            stage: 0,
             dropped: last.dropped,
             end: last.end.clone(),
             ending: None,
             abrupt: true,
             dead: None,
             aborts: 0..0,
-            asked: true,
+            asked: false,
         }
     }
 

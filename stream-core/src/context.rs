@@ -26,8 +26,10 @@ use crate::wire::{Ending, EndingKind, Traits};
 /// | | nothing, block under [`decide`](Self::decide) | held until the verdict |
 /// | | nothing | discarded, and recorded |
 /// | held | [`flush`](Self::flush), [`flush_block`](Self::flush_block), `Verdict::Release` | leaves as it came |
+/// | | [`flush_first`](Self::flush_first) | the oldest chunks leave, as they came or edited |
 /// | | [`discard`](Self::discard), `Verdict::Drop` | does not leave |
 /// | | [`replace`](Self::replace), `Verdict::Replace` | leaves as one piece with the new content |
+/// | | [`settle_after`](Self::settle_after) | gets that verdict when the time is over, unless settled before |
 /// | | still held after `on_end` | dropped, and recorded |
 /// | structure (opening, finish, usage, ping, terminal marker …) | anything | leaves by itself, in order |
 /// | completion | anything | nothing to send; the time to flush, judge or discard the block |
@@ -62,6 +64,7 @@ use crate::wire::{Ending, EndingKind, Traits};
 #[derive(Debug)]
 pub struct Context<'a> {
     step: u64,
+    now: Duration,
     choice: Option<u32>,
     state: &'a StreamState,
     ledgers: &'a Ledgers,
@@ -73,18 +76,32 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     pub(crate) fn new(
         step: u64,
+        now: Duration,
         choice: Option<u32>,
         state: &'a StreamState,
         ledgers: &'a Ledgers,
         request: &'a Request,
         traits: Traits,
     ) -> Self {
-        Self { step, choice, state, ledgers, request, traits, effects: Effects::default() }
+        Self { step, now, choice, state, ledgers, request, traits, effects: Effects::default() }
     }
 
     /// What the host knows of the request.
     pub fn request(&self) -> &'a Request {
         self.request
+    }
+
+    /// The time since the stream started.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.now
+    }
+
+    /// Whether the stream's reasoning carries a signature or an id that stands for its text (Anthropic, Responses): it
+    /// can be emptied, and never says anything else (rule 22).
+    #[must_use]
+    pub fn reasoning_is_signed(&self) -> bool {
+        self.traits.reasoning_is_signed
     }
 
     /// Sends this step's chunk, as it is or edited. It leaves when everything before it has (rule 11). Structure and
@@ -111,6 +128,29 @@ impl<'a> Context<'a> {
     /// Releases what is held of a block.
     pub fn flush_block(&mut self, key: BlockKey) {
         self.push(Effect::Flush(key));
+    }
+
+    /// Releases the oldest held chunks of a block, one for each item: as it came for `None`, with other text or
+    /// arguments for `Some`. What is behind them stays held.
+    ///
+    /// This is how text that is matched across chunks leaves: a chunk that is not decided is
+    /// [buffered](Self::buffer), and says what it is to say when a later one has decided it. A chunk that this hook
+    /// has buffered counts. Chunks that leave as they came are not recorded; edits are, with the reason. Text that
+    /// becomes empty does not leave, and signed reasoning is emptied (rule 22).
+    pub fn flush_first(
+        &mut self,
+        key: BlockKey,
+        texts: impl IntoIterator<Item = Option<String>>,
+        reason: Option<String>,
+    ) {
+        self.push(Effect::FlushFirst { key, texts: texts.into_iter().collect(), reason });
+    }
+
+    /// Drops what came behind a block in its choice, was let go and has not left, because something before it was
+    /// held. What is held of other blocks is not touched. For a policy that releases the start of a text and ends it
+    /// there.
+    pub fn cut_behind(&mut self, key: BlockKey) {
+        self.push(Effect::CutBehind(key));
     }
 
     /// Drops what is held of a block. A tool call whose opening is dropped this way stays dropped, whatever comes of
@@ -193,6 +233,26 @@ impl<'a> Context<'a> {
         self.decide_in(key, Some(within), Box::pin(verdict))
     }
 
+    /// Settles a block after a time, unless it was settled before: what is then still held of it gets this verdict. The
+    /// block stays free to be flushed, discarded, replaced or put under a decision, and the end of the stream does not
+    /// wait for it. Said again, the later word counts.
+    ///
+    /// # Errors
+    ///
+    /// When the block is not known.
+    pub fn settle_after(
+        &mut self,
+        key: BlockKey,
+        time: Duration,
+        verdict: Verdict,
+    ) -> Result<(), EffectError> {
+        if self.state.block(key).is_none() {
+            return Err(EffectError::UnknownBlock);
+        }
+        self.push(Effect::SettleAfter { key, time, verdict });
+        Ok(())
+    }
+
     /// What the hook staged, for [`Engine::commit`](crate::engine::Engine::commit).
     #[must_use]
     pub fn into_effects(self) -> Effects {
@@ -227,6 +287,7 @@ impl<'a> Context<'a> {
         let left = self.ledgers.get(key).is_some_and(|ledger| ledger.kept > 0);
         let staged = self.effects.list.iter().any(|effect| match effect {
             Effect::Flush(flushed) => *flushed == key,
+            Effect::FlushFirst { key: flushed, .. } => *flushed == key,
             Effect::FlushAll => true,
             Effect::Send { .. } => self.state.current == Some(key),
             _ => false,
@@ -326,11 +387,14 @@ pub(crate) enum Effect {
     Buffer { edit: Option<crate::delta::Text> },
     FlushAll,
     Flush(BlockKey),
+    CutBehind(BlockKey),
+    FlushFirst { key: BlockKey, texts: Vec<Option<String>>, reason: Option<String> },
     Discard { key: BlockKey, reason: Option<String> },
     Replace { key: BlockKey, with: Replacement },
     Insert(String),
     Terminate(Ending),
     Decide { key: BlockKey, within: Option<Duration>, future: VerdictFuture },
+    SettleAfter { key: BlockKey, time: Duration, verdict: Verdict },
 }
 
 impl Effect {
@@ -340,11 +404,17 @@ impl Effect {
             Self::Buffer { edit } => Staged::Buffer { edited: edit.is_some() },
             Self::FlushAll => Staged::Flush(None),
             Self::Flush(key) => Staged::Flush(Some(*key)),
+            Self::CutBehind(key) => Staged::CutBehind(*key),
+            Self::FlushFirst { key, texts, .. } => {
+                let edited = texts.iter().filter(|text| text.is_some()).count();
+                Staged::FlushFirst { block: *key, chunks: texts.len(), edited }
+            }
             Self::Discard { key, .. } => Staged::Discard(*key),
             Self::Replace { key, .. } => Staged::Replace(*key),
             Self::Insert(_) => Staged::Insert,
             Self::Terminate(_) => Staged::Terminate,
             Self::Decide { key, .. } => Staged::Decide(*key),
+            Self::SettleAfter { key, .. } => Staged::SettleAfter(*key),
         }
     }
 }
@@ -356,11 +426,14 @@ impl fmt::Debug for Effect {
             Self::Buffer { edit } => f.debug_struct("Buffer").field("edit", edit).finish(),
             Self::FlushAll => f.write_str("FlushAll"),
             Self::Flush(key) => f.debug_tuple("Flush").field(key).finish(),
+            Self::CutBehind(key) => f.debug_tuple("CutBehind").field(key).finish(),
+            Self::FlushFirst { key, .. } => f.debug_tuple("FlushFirst").field(key).finish(),
             Self::Discard { key, .. } => f.debug_tuple("Discard").field(key).finish(),
             Self::Replace { key, .. } => f.debug_tuple("Replace").field(key).finish(),
             Self::Insert(_) => f.write_str("Insert"),
             Self::Terminate(ending) => f.debug_tuple("Terminate").field(ending).finish(),
             Self::Decide { key, .. } => f.debug_tuple("Decide").field(key).finish(),
+            Self::SettleAfter { key, .. } => f.debug_tuple("SettleAfter").field(key).finish(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What was decided over each block of a stage.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use crate::block::{BlockKey, StreamBlock};
@@ -21,6 +21,8 @@ pub(crate) struct Ledger {
     pub(crate) undecided: usize,
     /// The decision the block is under.
     pub(crate) pending: Option<Ticket>,
+    /// The frame in which it was put under a decision, by its number in the outbox.
+    pub(crate) asked_in: Option<u64>,
     /// No more of it comes: complete or aborted.
     pub(crate) closed: bool,
     /// Its opening was dropped or its content replaced: nothing of it that comes later leaves.
@@ -35,8 +37,8 @@ pub(crate) struct Ledger {
     /// A policy looks at it, so that it may be edited.
     pub(crate) watched: bool,
     pub(crate) channel: Option<Channel>,
-    pub(crate) held_bytes: usize,
-    pub(crate) held_since: Option<Duration>,
+    /// The parts that are held, oldest first.
+    held: VecDeque<HeldPart>,
     outcomes: Vec<(u64, Outcome)>,
 }
 
@@ -68,11 +70,30 @@ impl Ledger {
     }
 }
 
+/// A part that is held.
+#[derive(Debug, Clone, Copy)]
+struct HeldPart {
+    seq: u64,
+    bytes: usize,
+    since: Duration,
+}
+
+/// How much was held, and since when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hold {
+    pub(crate) bytes: usize,
+    pub(crate) since: Duration,
+}
+
 /// What became of the held parts of a block.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Outcome {
     Release,
-    Drop { notice: Option<Text> },
+    /// One part leaves with other content.
+    Edit(Text),
+    Drop {
+        notice: Option<Text>,
+    },
     Replace(Replacement),
 }
 
@@ -238,34 +259,52 @@ impl Ledgers {
     }
 
     /// A part is held.
-    pub(crate) fn held(&mut self, key: BlockKey, bytes: usize, now: Duration) {
+    pub(crate) fn held(&mut self, key: BlockKey, seq: u64, bytes: usize, since: Duration) {
         self.waiting.insert(key);
         let ledger = self.get_mut(key);
         ledger.undecided += 1;
-        ledger.held_bytes += bytes;
-        ledger.held_since.get_or_insert(now);
+        ledger.held.push_back(HeldPart { seq, bytes, since });
         if let Some(item) = ledger.item {
             self.items.entry(item).or_default().undecided += 1;
         }
     }
 
-    /// Decides over what is held of a block up to `seq`. False if nothing was held and nothing changes.
-    pub(crate) fn settle(&mut self, key: BlockKey, seq: u64, outcome: Outcome) -> bool {
-        self.waiting.remove(&key);
+    /// Decides over all that is held of a block. `None` if nothing was held and nothing changes.
+    pub(crate) fn settle(&mut self, key: BlockKey, outcome: Outcome) -> Option<Hold> {
+        self.settle_parts(key, usize::MAX, outcome)
+    }
+
+    /// Decides over the oldest part that is held of a block.
+    pub(crate) fn settle_first(&mut self, key: BlockKey, outcome: Outcome) -> Option<Hold> {
+        self.settle_parts(key, 1, outcome)
+    }
+
+    fn settle_parts(&mut self, key: BlockKey, count: usize, outcome: Outcome) -> Option<Hold> {
         let ledger = self.get_mut(key);
-        let held = std::mem::take(&mut ledger.undecided);
-        if held == 0 {
-            return false;
+        let count = count.min(ledger.held.len());
+        let first = ledger.held.front().map(|part| part.since)?;
+        let mut hold = Hold { bytes: 0, since: first };
+        let mut through = 0;
+        for part in ledger.held.drain(..count) {
+            hold.bytes += part.bytes;
+            through = part.seq;
         }
+        ledger.undecided -= count;
+        let is_settled = ledger.undecided == 0;
         let opening = ledger.kept == 0;
         let touches = outcome != Outcome::Release;
         let kept = match &outcome {
             Outcome::Release => {
-                ledger.kept += held;
-                held
+                ledger.kept += count;
+                count
+            }
+            Outcome::Edit(_) => {
+                ledger.kept += count;
+                ledger.edited += count;
+                count
             }
             Outcome::Drop { .. } => {
-                ledger.dropped += held;
+                ledger.dropped += count;
                 0
             }
             Outcome::Replace(with) => {
@@ -278,7 +317,14 @@ impl Ledgers {
         };
         let drops_opening = opening && matches!(outcome, Outcome::Drop { .. }) && ledger.channel.is_none();
         let item = ledger.item;
-        ledger.outcomes.push((seq, outcome));
+        match ledger.outcomes.last_mut() {
+            // Text that is let go bit by bit does not make the list longer.
+            Some((last, Outcome::Release)) if outcome == Outcome::Release => *last = through,
+            _ => ledger.outcomes.push((through, outcome)),
+        }
+        if is_settled {
+            self.waiting.remove(&key);
+        }
         if touches {
             self.touch(key);
         }
@@ -287,10 +333,10 @@ impl Ledgers {
         }
         if let Some(item) = item {
             let item = self.items.entry(item).or_default();
-            item.undecided -= held;
+            item.undecided -= count;
             item.kept += kept;
         }
-        true
+        Some(hold)
     }
 
     /// A part that was to leave does not.

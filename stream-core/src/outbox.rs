@@ -170,28 +170,27 @@ impl Outbox {
     pub(crate) fn abandon(&mut self, ledgers: &mut Ledgers) {
         let frames = self.lanes.values_mut().flatten().chain(self.behind.iter_mut());
         for waiting in frames.flat_map(|frame| frame.parts.iter_mut().skip(frame.decided)) {
-            let part = &mut waiting.part;
-            if !part.delta.kind.is_payload() || part.fate == Fate::Dropped {
-                continue;
-            }
-            let outcome = match waiting.mark {
-                Mark::Held { seq } => {
-                    part.key.and_then(|key| ledgers.get(key)).and_then(|ledger| ledger.outcome(seq))
-                }
-                _ => Some(&Outcome::Release),
-            };
-            let was_kept = match outcome {
-                // Not decided over yet: dropped with all that is held.
-                None => continue,
-                Some(Outcome::Release) => true,
-                Some(Outcome::Replace(_)) => waiting.opener,
-                Some(Outcome::Drop { .. }) => false,
-            };
-            part.fate = Fate::Dropped;
-            waiting.mark = Mark::Decided;
-            if let Some(key) = part.key.filter(|_| was_kept) {
-                ledgers.take_back(key, waiting.opener);
-            }
+            take_back(waiting, ledgers);
+        }
+    }
+
+    /// Drops payload of a choice that was let go and waits behind a block, `last` being the frame under way.
+    pub(crate) fn cut_behind(
+        &mut self,
+        key: BlockKey,
+        choice: u32,
+        last: Option<&mut Queued>,
+        ledgers: &mut Ledgers,
+    ) {
+        let lane = self.lanes.get_mut(&choice).into_iter().flatten();
+        let frames = lane.chain(self.behind.iter_mut()).chain(last);
+        let parts = frames.flat_map(|frame| frame.parts.iter_mut().skip(frame.decided));
+        // Copies of the block may come much later.
+        let is_payload = |part: &Part| part.delta.choice == Some(choice) && part.delta.kind.is_payload();
+        let waiting: Vec<&mut Waiting> = parts.filter(|waiting| is_payload(&waiting.part)).collect();
+        let block = waiting.iter().rposition(|waiting| waiting.part.key == Some(key));
+        for waiting in waiting.into_iter().skip(block.map_or(0, |block| block + 1)) {
+            take_back(waiting, ledgers);
         }
     }
 
@@ -216,6 +215,19 @@ impl Outbox {
             }
         }
         any
+    }
+
+    /// The number that the next frame gets.
+    pub(crate) fn next_arrival(&self) -> u64 {
+        self.arrivals
+    }
+
+    /// Forgets the frames that came after one, as if they had not been read.
+    pub(crate) fn forget_after(&mut self, arrival: u64) {
+        let queues = self.lanes.values_mut().chain([&mut self.behind]);
+        queues.for_each(|queue| queue.retain(|frame| frame.arrival <= arrival));
+        let left = self.lanes.values().chain([&self.behind]).flatten();
+        self.bytes = left.map(Queued::bytes).sum();
     }
 
     /// Drops finishes, terminal markers and errors, so that an ending can take their place.
@@ -272,6 +284,31 @@ pub(crate) fn inserted_text(choice: u32, text: Text) -> Waiting {
     Waiting { part: Part { delta, key: None, fate: Fate::Inserted }, mark: Mark::Decided, opener: false }
 }
 
+/// Drops payload that was let go and has not left. What is not decided over yet stays held.
+fn take_back(waiting: &mut Waiting, ledgers: &mut Ledgers) {
+    let part = &mut waiting.part;
+    if !part.delta.kind.is_payload() || part.fate == Fate::Dropped {
+        return;
+    }
+    let outcome = match waiting.mark {
+        Mark::Held { seq } => {
+            part.key.and_then(|key| ledgers.get(key)).and_then(|ledger| ledger.outcome(seq))
+        }
+        _ => Some(&Outcome::Release),
+    };
+    let was_kept = match outcome {
+        None => return,
+        Some(Outcome::Release | Outcome::Edit(_)) => true,
+        Some(Outcome::Replace(_)) => waiting.opener,
+        Some(Outcome::Drop { .. }) => false,
+    };
+    part.fate = Fate::Dropped;
+    waiting.mark = Mark::Decided;
+    if let Some(key) = part.key.filter(|_| was_kept) {
+        ledgers.take_back(key, waiting.opener);
+    }
+}
+
 enum Resolved {
     Fate(Fate),
     /// Dropped, with a text in its place.
@@ -294,6 +331,10 @@ fn resolve(
             let ledger = ledger(waiting.part.key)?;
             match ledger.outcome(seq)? {
                 Outcome::Release => kept,
+                Outcome::Edit(text) => {
+                    replace_body(&mut waiting.part.delta.kind, text, None);
+                    Some(Resolved::Fate(edited(as_it_came)))
+                }
                 Outcome::Drop { notice: Some(text) } if waiting.opener => {
                     Some(Resolved::DropFor(text.clone()))
                 }

@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -10,6 +11,7 @@ use crate::chunk::Chunk;
 use crate::context::Context;
 use crate::delta::{Channel, UpstreamError};
 use crate::error::Error;
+use crate::request::Request;
 use crate::state::StreamState;
 use crate::wire::Ending;
 
@@ -49,16 +51,39 @@ pub trait Policy: Send {
         full.rsplit("::").next().unwrap_or(full)
     }
 
-    /// What it looks at; everything by default. Read once, when the stream starts.
+    /// What it looks at; everything by default.
     ///
     /// What a policy does not look at costs it nothing and leaves without it.
     fn needs(&self) -> Needs {
         Needs::everything()
     }
 
+    /// What it looks at in the answer to this request. Where it has nothing to say of a request, it need not look: then
+    /// the stream leaves as if the policy were not there. This is what a stream asks, once, when it starts.
+    fn needs_for(&self, request: &Request) -> Needs {
+        let _ = request;
+        self.needs()
+    }
+
     /// What happens when a hook returns `Err`, panics or takes too long.
     fn on_failure(&self) -> OnFailure {
         OnFailure::Close
+    }
+
+    /// A tighter limit for its hooks and decisions than [`Limits::policy`](crate::limits::Limits::policy), which holds
+    /// in any case for hooks. Read once, when the stream starts.
+    fn time_limit(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Whether what it does takes place. One that answers false is run beside the stream: it sees what it would see and
+    /// holds what it would hold, but the stream leaves without it, at once. What it does is recorded as a
+    /// [`Decision`](crate::record::Decision) that was not enforced. Read once, when the stream starts.
+    ///
+    /// A hook that waits still delays the stream; a [decision](Context::decide) does not, but for the very end: when all
+    /// output has left, the decisions that are still under way are waited for.
+    fn enforces(&self) -> bool {
+        true
     }
 
     /// Whether a hook may ever wait. A host that cannot wait refuses a policy that answers true.
@@ -103,8 +128,20 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
         (**self).needs()
     }
 
+    fn needs_for(&self, request: &Request) -> Needs {
+        (**self).needs_for(request)
+    }
+
     fn on_failure(&self) -> OnFailure {
         (**self).on_failure()
+    }
+
+    fn time_limit(&self) -> Option<Duration> {
+        (**self).time_limit()
+    }
+
+    fn enforces(&self) -> bool {
+        (**self).enforces()
     }
 
     fn awaits(&self) -> bool {
@@ -333,17 +370,36 @@ impl Verdict {
 pub struct Replacement {
     pub(crate) name: Option<String>,
     pub(crate) body: String,
+    pub(crate) reason: Option<String>,
 }
 
 impl Replacement {
     /// Other text, or other arguments as raw JSON.
     pub fn new(body: impl Into<String>) -> Self {
-        Self { name: None, body: body.into() }
+        Self { name: None, body: body.into(), reason: None }
     }
 
     /// Also another tool name.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
+        self
+    }
+
+    /// The text, or the arguments.
+    #[must_use]
+    pub fn body(&self) -> &str {
+        &self.body
+    }
+
+    /// The other tool name, if there is one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Why, for the record; never sent.
+    pub fn because(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
         self
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use crate::block::BlockKey;
 use crate::error::Error;
 
-/// One decision that was carried out. It never holds text of the stream.
+/// One decision that was carried out, or that a policy which does not [enforce](crate::policy::Policy::enforces) would
+/// have had carried out. It never holds text of the stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
     /// The name of the policy.
@@ -20,6 +21,16 @@ pub struct Decision {
     pub bytes: usize,
     /// How long they had been held.
     pub held: Duration,
+    /// Whether it took place. False: its policy only watches, and the stream is as if the policy were not there.
+    pub enforced: bool,
+}
+
+impl Decision {
+    /// Whether what the client gets differs from what the upstream sent.
+    #[must_use]
+    pub fn is_edit(&self) -> bool {
+        self.enforced && self.action.is_edit()
+    }
 }
 
 /// What a [`Decision`] did.
@@ -41,7 +52,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Whether what the client gets differs from what the upstream sent.
+    /// Whether what the client gets differs from what the upstream sent, where it is carried out.
     #[must_use]
     pub fn is_edit(self) -> bool {
         !matches!(self, Self::Released)
@@ -155,6 +166,17 @@ pub enum Staged {
     },
     /// What is held of a block was released, or of all blocks.
     Flush(Option<BlockKey>),
+    /// The oldest held chunks of a block were released.
+    FlushFirst {
+        /// The block.
+        block: BlockKey,
+        /// How many of its chunks.
+        chunks: usize,
+        /// How many of them with other text or arguments.
+        edited: usize,
+    },
+    /// What waits behind a block in its choice was dropped.
+    CutBehind(BlockKey),
     /// What is held of a block was dropped.
     Discard(BlockKey),
     /// A block was replaced.
@@ -165,4 +187,6 @@ pub enum Staged {
     Terminate,
     /// A block waits for a verdict.
     Decide(BlockKey),
+    /// A block gets a verdict after a time.
+    SettleAfter(BlockKey),
 }

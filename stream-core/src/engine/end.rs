@@ -1,12 +1,10 @@
 //! How the engine brings a stream to its end.
 
-use std::time::Duration;
-
 use super::{Engine, Work};
 use crate::closing::Closing;
 use crate::error::Error;
 use crate::policy::End;
-use crate::record::{Action, Decision};
+use crate::record::Action;
 use crate::stage::Stage;
 use crate::wire::{Ending, Outgoing};
 
@@ -16,9 +14,15 @@ impl Engine {
         let closing = self.closing.as_mut()?;
         let index = closing.stage;
         let Some(stage) = self.stages.get_mut(index) else {
+            self.done = self.written;
             self.finish();
-            return Some(Work::Done);
+            return self.done.then_some(Work::Done);
         };
+        // Those that only watch come to their end when all output is there: nobody waits for them.
+        if stage.watching != self.written || stage.is_retired() {
+            closing.next_stage();
+            return None;
+        }
         if closing.is_alive() {
             if self.tickets.values().any(|pending| pending.stage == index) {
                 return Some(Work::Wait);
@@ -38,7 +42,9 @@ impl Engine {
     }
 
     pub(super) fn finish(&mut self) {
-        self.done = true;
+        if std::mem::replace(&mut self.written, true) {
+            return;
+        }
         let Some(closing) = self.closing.take() else { return };
         self.closing = Some(Closing::over(&closing));
         let Some(writer) = &mut self.writer else { return };
@@ -65,17 +71,11 @@ impl Engine {
     }
 
     pub(super) fn terminate(&mut self, stage: usize, ending: Ending) {
-        let reason = Some(ending.message.clone());
-        let policy = self.stages[stage].name.to_string();
-        let decision = Decision {
-            policy,
-            block: None,
-            action: Action::Terminated,
-            reason,
-            bytes: 0,
-            held: Duration::ZERO,
-        };
-        self.stages[stage].decisions.push(decision);
+        self.record(stage, Action::Terminated, ending.message.clone());
+        if self.stages[stage].watching {
+            self.retire_watching(stage);
+            return;
+        }
         self.close_abruptly(stage, false, End::Terminated(ending.clone()), ending);
     }
 

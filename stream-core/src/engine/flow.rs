@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::{Config, Engine, Work};
 use crate::closing::Closing;
 use crate::error::{Error, ErrorKind};
-use crate::policy::{End, OnFailure};
+use crate::policy::End;
+use crate::record::Action;
 use crate::stage::{Advance, Stage};
 use crate::wire::Outgoing;
 
@@ -16,6 +17,7 @@ impl Engine {
                 return Work::Done;
             }
             if let Some(stage) = self.closing.as_mut().and_then(Closing::next_abort) {
+                self.abort_watching(stage);
                 return Work::Abort(stage);
             }
             if let Some(work) = self.step() {
@@ -27,8 +29,9 @@ impl Engine {
                 }
                 continue;
             }
+            self.relieve_watching();
             if self.is_full() {
-                if !self.tickets.is_empty() {
+                if self.is_judging() {
                     return Work::Wait;
                 }
                 let limit = self.config.limits.held;
@@ -45,7 +48,7 @@ impl Engine {
                 Ok(None) => {
                     let Some(end) = self.intake.take_end() else { return Work::Wait };
                     self.ensure_stages();
-                    let state = &self.stages[0].fold.state;
+                    let state = &self.stages[self.first_enforcing()].fold.state;
                     let traits = self.intake.settled_format().traits();
                     self.closing = Some(Closing::natural(end, state, traits));
                     if let Some(End::Cut(Some(error))) = self.closing.as_ref().map(Closing::end) {
@@ -69,7 +72,7 @@ impl Engine {
         if let (Some(observer), Some(frame)) = (&mut self.observer, &frame.frame) {
             observer.input(frame.raw());
         }
-        self.stages[0].push(frame);
+        self.deliver(0, vec![frame]);
     }
 
     /// Builds stages and writer once the format is known; a stream that never told has the first format.
@@ -84,11 +87,9 @@ impl Engine {
             let number = u8::try_from(number).unwrap_or(u8::MAX);
             let (name, needs) = (spec.name.as_str(), spec.needs);
             let format = Arc::clone(&format);
-            self.stages.push(Stage::new(number, name, needs, spec.on_failure, format, limits, interleaved));
-        }
-        if self.stages.is_empty() {
-            let needs = crate::policy::Needs::nothing();
-            self.stages.push(Stage::new(0, "none", needs, OnFailure::Close, format, limits, interleaved));
+            let mut stage = Stage::new(number, name, needs, spec.on_failure, format, limits, interleaved);
+            stage.watching = spec.watching;
+            self.stages.push(stage);
         }
     }
 
@@ -107,6 +108,10 @@ impl Engine {
                         return Some(Work::Chunk(index));
                     }
                 }
+                Err(error) if self.stages[index].watching => {
+                    self.record(index, Action::Failed, error.to_string());
+                    self.retire_watching(index);
+                }
                 Err(error) => {
                     self.forward(index, out);
                     self.close_for(index, error);
@@ -116,10 +121,23 @@ impl Engine {
         }
     }
 
-    /// Passes frames on to the next stage, or to the writer.
+    /// Passes on what a stage let go.
     pub(super) fn forward(&mut self, stage: usize, frames: Vec<Outgoing>) {
-        if stage + 1 < self.stages.len() {
-            frames.into_iter().for_each(|frame| self.stages[stage + 1].push(frame));
+        if !self.stages[stage].watching {
+            self.deliver(stage + 1, frames);
+        }
+    }
+
+    /// Gives frames to the first of the stages from `first` on that enforces, or to the writer. Those before it that
+    /// only watch see them too.
+    fn deliver(&mut self, first: usize, frames: Vec<Outgoing>) {
+        let behind = &mut self.stages[first..];
+        let next = behind.iter().position(|stage| !stage.watching).unwrap_or(behind.len());
+        for stage in behind[..next].iter_mut().filter(|stage| !stage.is_retired()) {
+            frames.iter().cloned().for_each(|frame| stage.push(frame));
+        }
+        if let Some(stage) = behind.get_mut(next) {
+            frames.into_iter().for_each(|frame| stage.push(frame));
         } else if self.is_whole {
             self.whole = frames.into_iter().next().or_else(|| self.whole.take());
         } else if let Some(writer) = &mut self.writer {

@@ -39,6 +39,7 @@ mod end;
 mod flow;
 mod report;
 mod time;
+mod watching;
 mod work;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -57,8 +58,9 @@ use crate::context::{Context, EffectError, Effects};
 use crate::error::{Error, ErrorKind};
 use crate::intake::Intake;
 use crate::ledger::Ticket;
-use crate::policy::{End, OnFailure, Policy, PolicyError, Verdict};
+use crate::policy::{End, Needs, OnFailure, Policy, PolicyError, Verdict};
 use crate::record::{Action, Decision, Observer, StepView};
+use crate::request::Request;
 use crate::stage::Stage;
 use crate::state::StreamState;
 use crate::wire::{Ending, Outgoing, SharedFormat, Writer};
@@ -73,6 +75,8 @@ pub struct Engine {
     closing: Option<Closing>,
     tickets: BTreeMap<Ticket, Pending>,
     next_ticket: u64,
+    /// Blocks that are settled when their time is over.
+    due: BTreeMap<BlockKey, (Duration, Verdict)>,
     out: VecDeque<Bytes>,
     scratch: Vec<Bytes>,
     whole: Option<Outgoing>,
@@ -84,6 +88,8 @@ pub struct Engine {
     last_output: Duration,
     error: Option<Error>,
     observer: Option<Box<dyn Observer>>,
+    /// All output is there; stages that only watch may still have to come to their end.
+    written: bool,
     done: bool,
 }
 
@@ -91,8 +97,33 @@ pub struct Engine {
 #[derive(Debug)]
 struct Spec {
     name: String,
-    needs: crate::policy::Needs,
+    needs: Needs,
     on_failure: OnFailure,
+    time_limit: Option<Duration>,
+    watching: bool,
+}
+
+impl Spec {
+    fn of(policy: &dyn Policy, request: &Request) -> Self {
+        Self {
+            name: policy.name().to_owned(),
+            needs: policy.needs_for(request),
+            on_failure: policy.on_failure(),
+            time_limit: policy.time_limit(),
+            watching: !policy.enforces(),
+        }
+    }
+
+    /// A stage that folds and looks at nothing: the way of a stream without policies, or with policies that only watch.
+    fn none() -> Self {
+        Self {
+            name: "none".to_owned(),
+            needs: Needs::nothing(),
+            on_failure: OnFailure::Close,
+            time_limit: None,
+            watching: false,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -107,19 +138,21 @@ impl Engine {
     /// [`StreamProcessor::builder`](crate::processor::StreamProcessor::builder), which refuses it).
     #[must_use]
     pub fn new(config: Config, policies: &[&dyn Policy]) -> Self {
-        let spec = |policy: &&dyn Policy| Spec {
-            name: policy.name().to_owned(),
-            needs: policy.needs(),
-            on_failure: policy.on_failure(),
-        };
+        let spec = |policy: &&dyn Policy| Spec::of(*policy, &config.request);
+        let mut specs: Vec<Spec> = policies.iter().take(MAX_STAGES).map(spec).collect();
+        if specs.iter().all(|spec| spec.watching) {
+            specs.truncate(MAX_STAGES - 1);
+            specs.push(Spec::none());
+        }
         Self {
             intake: Intake::new(&config),
             stages: Vec::new(),
-            specs: policies.iter().take(MAX_STAGES).map(spec).collect(),
+            specs,
             writer: None,
             closing: None,
             tickets: BTreeMap::new(),
             next_ticket: 0,
+            due: BTreeMap::new(),
             out: VecDeque::new(),
             scratch: Vec::new(),
             whole: None,
@@ -130,6 +163,7 @@ impl Engine {
             last_output: Duration::ZERO,
             error: None,
             observer: None,
+            written: false,
             done: false,
             config,
         }
@@ -169,7 +203,7 @@ impl Engine {
     /// verdict is pending (rule 13).
     #[must_use]
     pub fn wants_input(&self) -> bool {
-        self.is_reading() && (self.tickets.is_empty() || !self.is_full())
+        self.is_reading() && !(self.is_full() && self.is_judging())
     }
 
     /// Whether the upstream has not ended and the stream is not closing: if false, its connection can go.
@@ -195,7 +229,7 @@ impl Engine {
     pub fn chunk(&mut self, stage: usize) -> Option<(Chunk, &StreamState, Context<'_>)> {
         let held = self.held();
         let stage_ref = self.stages.get(stage)?;
-        let (chunk, ctx) = stage_ref.hook(&self.config.request)?;
+        let (chunk, ctx) = stage_ref.hook(&self.config.request, self.now)?;
         if let Some(observer) = &mut self.observer {
             let state = &stage_ref.fold.state;
             observer.step(&StepView { stage, policy: &stage_ref.name, chunk: &chunk, state, held });
@@ -208,7 +242,7 @@ impl Engine {
     pub fn ending(&self, stage: usize) -> Option<(End, &StreamState, Context<'_>)> {
         let end = self.closing.as_ref()?.end().clone();
         let stage = self.stages.get(stage)?;
-        Some((end, &stage.fold.state, stage.context(&self.config.request)))
+        Some((end, &stage.fold.state, stage.context(&self.config.request, self.now)))
     }
 
     /// Carries out what a hook staged. The decisions it asked for are the host's to poll.
@@ -227,9 +261,12 @@ impl Engine {
             let ticket = Ticket(self.next_ticket);
             self.next_ticket += 1;
             self.stages[stage].ledgers.get_mut(key).pending = Some(ticket);
-            let deadline = self.now.saturating_add(within.unwrap_or(self.config.limits.policy));
+            let deadline = self.now.saturating_add(self.time_to_decide(stage, within));
             self.tickets.insert(ticket, Pending { stage, key, deadline });
             judging.push(Judging { ticket, future });
+        }
+        for (key, time, verdict) in committed.settle_after {
+            self.due.insert(key, (self.now.saturating_add(time), verdict));
         }
         if let Some((effects, at_end)) = staged {
             self.report_staged(stage, at_end, &effects);
@@ -249,25 +286,21 @@ impl Engine {
             Failure::Failed(error) => (ErrorKind::PolicyFailed, format!("found an error: {error}")),
             Failure::Panicked => (ErrorKind::PolicyPanicked, "found a panic".to_owned()),
             Failure::TimedOut => {
-                (ErrorKind::PolicyTimedOut, format!("found none after {:?}", self.config.limits.policy))
+                (ErrorKind::PolicyTimedOut, format!("found none after {:?}", self.time_limit(stage)))
             }
         };
         let error = Error::new(kind, format!("expected {} to return, {what}", policy.name));
-        let decision = Decision {
-            policy: policy.name.to_string(),
-            block: None,
-            action: Action::Failed,
-            reason: Some(error.to_string()),
-            bytes: 0,
-            held: Duration::ZERO,
-        };
         let open = policy.on_failure == OnFailure::Open;
-        self.stages[stage].decisions.push(decision);
+        self.record(stage, Action::Failed, error.to_string());
         if open {
             self.tickets.retain(|_, pending| pending.stage != stage);
             let mut out = Vec::new();
             self.stages[stage].bypass(self.now, &mut out);
             self.forward(stage, out);
+            return;
+        }
+        if self.stages[stage].watching {
+            self.retire_watching(stage);
             return;
         }
         self.error = Some(error.clone());
@@ -294,6 +327,10 @@ impl Engine {
             }
             verdict => verdict,
         };
+        self.carry_out(stage, key, verdict);
+    }
+
+    fn carry_out(&mut self, stage: usize, key: BlockKey, verdict: Verdict) {
         let mut out = Vec::new();
         let ending = self.stages[stage].verdict(key, verdict, self.now, &mut out);
         self.report_verdict(stage, key);
@@ -306,7 +343,9 @@ impl Engine {
     /// The host drops what is held of a block, whatever its policy is waiting for. False if nothing of it is held.
     pub fn discard(&mut self, key: BlockKey, reason: &str) -> bool {
         let stage = key.stage();
-        let held = |stage: &Stage| stage.ledgers.get(key).is_some_and(|ledger| ledger.undecided > 0);
+        let held = |stage: &Stage| {
+            !stage.watching && stage.ledgers.get(key).is_some_and(|ledger| ledger.undecided > 0)
+        };
         if !self.stages.get(stage).is_some_and(held) {
             return false;
         }
@@ -329,7 +368,7 @@ impl Engine {
 
     /// The host ends the stream.
     pub fn stop(&mut self, ending: Ending) {
-        if self.done || self.closing.as_ref().is_some_and(Closing::is_abrupt) {
+        if self.written || self.closing.as_ref().is_some_and(Closing::is_abrupt) {
             return;
         }
         self.ensure_stages();
@@ -354,10 +393,10 @@ impl Engine {
         self.stages.get(stage).map(|stage| &stage.fold.state)
     }
 
-    /// How many bytes of frames are held back, over all stages.
+    /// How many bytes of frames are held back, over all stages that enforce.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.stages.iter().map(Stage::held).sum()
+        self.stages.iter().filter(|stage| !stage.watching).map(Stage::held).sum()
     }
 
     /// The wire format, once it is known.

@@ -1,11 +1,27 @@
 //! What the observer is told.
 
+use std::time::Duration;
+
 use super::Engine;
 use crate::block::BlockKey;
 use crate::closing::Closing;
-use crate::record::{Staged, StagedView, VerdictView};
+use crate::record::{Action, Decision, Staged, StagedView, VerdictView};
 
 impl Engine {
+    /// Records a decision over the whole stream.
+    pub(super) fn record(&mut self, stage: usize, action: Action, reason: String) {
+        let stage = &mut self.stages[stage];
+        stage.decisions.push(Decision {
+            policy: stage.name.to_string(),
+            block: None,
+            action,
+            reason: Some(reason),
+            bytes: 0,
+            held: Duration::ZERO,
+            enforced: !stage.watching,
+        });
+    }
+
     pub(super) fn report_staged(&mut self, stage: usize, at_end: bool, effects: &[Staged]) {
         let held = self.held();
         let end = self.closing.as_ref().map(Closing::end).filter(|_| at_end);

@@ -5,6 +5,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::{Engine, Failure};
+use crate::block::BlockKey;
+use crate::closing::Closing;
 use crate::error::{Error, ErrorKind};
 use crate::ledger::Ticket;
 
@@ -20,14 +22,15 @@ impl Engine {
         let limits = &self.config.limits;
         let idle = self.wants_input().then(|| self.idle_from.saturating_add(self.patience()));
         let judged = self.tickets.values().map(|pending| pending.deadline).min();
+        let due = self.due.values().map(|(at, _)| *at).min();
         let keep_alive = limits
             .keep_alive
             .filter(|_| self.may_keep_alive())
             .map(|every| self.last_output.saturating_add(every));
-        [idle, judged, keep_alive].into_iter().flatten().min()
+        [idle, judged, due, keep_alive].into_iter().flatten().min()
     }
 
-    /// Time has passed: silence ends the stream, decisions run out, keep-alives are due.
+    /// Time has passed: silence ends the stream, decisions run out, held blocks and keep-alives are due.
     pub fn tick(&mut self, now: Duration) {
         self.set_time(now);
         let late: Vec<Ticket> = self
@@ -39,6 +42,7 @@ impl Engine {
         for ticket in late {
             self.verdict(ticket, Err(Failure::TimedOut));
         }
+        self.settle_due();
         let idle = self.patience();
         if self.wants_input() && self.now >= self.idle_from.saturating_add(idle) {
             let message = format!("expected bytes, found silence for {idle:?}");
@@ -57,8 +61,42 @@ impl Engine {
     /// A keep-alive that the client accepts now, if the format is known and nothing has ended.
     #[must_use]
     pub fn keep_alive(&self) -> Option<Bytes> {
-        let writer = self.writer.as_ref().filter(|writer| !writer.ended() && !self.is_whole && !self.done)?;
+        let writer =
+            self.writer.as_ref().filter(|writer| !writer.ended() && !self.is_whole && !self.written)?;
         Some(writer.keep_alive())
+    }
+
+    /// How long a hook of this stage's policy may take.
+    #[must_use]
+    pub fn time_limit(&self, stage: usize) -> Duration {
+        let limit = self.config.limits.policy;
+        self.own_time_limit(stage).map_or(limit, |own| own.min(limit))
+    }
+
+    /// How long a decision of this stage's policy may take, which asked for `within`.
+    pub(super) fn time_to_decide(&self, stage: usize, within: Option<Duration>) -> Duration {
+        let Some(within) = within else { return self.time_limit(stage) };
+        self.own_time_limit(stage).map_or(within, |own| own.min(within))
+    }
+
+    fn own_time_limit(&self, stage: usize) -> Option<Duration> {
+        self.specs.get(stage)?.time_limit
+    }
+
+    /// Settles the blocks whose time is over and of which something is still held.
+    fn settle_due(&mut self) {
+        let now = self.now;
+        let late = self.due.iter().filter(|(_, (at, _))| *at <= now);
+        let late: Vec<BlockKey> = late.map(|(key, _)| *key).collect();
+        for key in late {
+            let Some((_, verdict)) = self.due.remove(&key) else { continue };
+            let stage = key.stage();
+            let ledger = self.stages.get(stage).and_then(|stage| stage.ledgers.get(key));
+            let is_held = ledger.is_some_and(|ledger| ledger.undecided > 0 && ledger.pending.is_none());
+            if is_held && !self.closing.as_ref().is_some_and(Closing::is_abrupt) {
+                self.carry_out(stage, key, verdict);
+            }
+        }
     }
 
     /// How long the upstream may be silent: after the terminal marker there is little to wait for.
@@ -69,7 +107,7 @@ impl Engine {
     }
 
     fn may_keep_alive(&self) -> bool {
-        self.held() > 0 && !self.is_whole && !self.done
+        self.held() > 0 && !self.is_whole && !self.written
     }
 }
 

@@ -44,6 +44,6 @@ pub enum Failure {
     Failed(PolicyError),
     /// It panicked.
     Panicked,
-    /// It took longer than [`Limits::policy`](crate::limits::Limits::policy).
+    /// It took longer than its [time limit](super::Engine::time_limit).
     TimedOut,
 }

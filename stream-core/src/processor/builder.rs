@@ -114,19 +114,22 @@ impl Builder {
     }
 
     fn check(&self) -> Result<(), BuildError> {
-        if self.policies.len() > MAX_STAGES {
-            return Err(BuildError::TooMany { limit: MAX_STAGES, found: self.policies.len() });
+        // Where all policies only watch, the stream has a stage of its own.
+        let enforces = self.policies.iter().any(Policy::enforces);
+        let limit = if enforces { MAX_STAGES } else { MAX_STAGES - 1 };
+        if self.policies.len() > limit {
+            return Err(BuildError::TooMany { limit, found: self.policies.len() });
         }
         let mut hider = None;
         for policy in &self.policies {
-            let needs = policy.needs();
+            let needs = policy.needs_for(&self.config.request);
             if let (Some(hider), true) = (&hider, needs.calls != Attention::Nothing) {
                 return Err(BuildError::BlindPolicy {
                     hider: String::clone(hider),
                     blind: policy.name().to_owned(),
                 });
             }
-            if needs.hides_calls {
+            if needs.hides_calls && policy.enforces() {
                 hider = Some(policy.name().to_owned());
             }
         }

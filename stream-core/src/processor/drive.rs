@@ -90,8 +90,10 @@ impl Drive {
 
     /// Calls the hook that is due, and carries out what it staged.
     async fn hook(&mut self, work: Work, start: Instant, aside: &mut Aside) {
+        let (Work::Chunk(stage) | Work::End(stage)) = work else { return };
         let watch = Watch {
-            limits: self.limits,
+            limit: self.engine.time_limit(stage),
+            keep_alive: self.limits.keep_alive,
             ping: self.engine.keep_alive(),
             outlet: &self.outlet,
             handle: &self.handle,
@@ -166,7 +168,7 @@ impl Drive {
         self.handle.finish(Outcome {
             error: self.engine.error().cloned(),
             format: self.engine.format().map(|format| format.name()),
-            usage: self.engine.state(0).and_then(crate::state::StreamState::usage),
+            usage: self.engine.upstream_state().and_then(crate::state::StreamState::usage),
         });
     }
 }
@@ -211,7 +213,8 @@ enum Interrupt {
 
 /// Watches over a hook: its time, keep-alives, judges and the host beside it.
 struct Watch<'a> {
-    limits: Limits,
+    limit: Duration,
+    keep_alive: Option<Duration>,
     ping: Option<Bytes>,
     outlet: &'a Outlet,
     handle: &'a Handle,
@@ -228,8 +231,8 @@ impl Watch<'_> {
         if let Some(done) = hook.as_mut().now_or_never() {
             return returned(done);
         }
-        let mut limit = pin!(sleep(self.limits.policy));
-        let every = self.limits.keep_alive.filter(|_| self.ping.is_some());
+        let mut limit = pin!(sleep(self.limit));
+        let every = self.keep_alive.filter(|_| self.ping.is_some());
         let mut quiet = pin!(sleep(every.unwrap_or(Duration::MAX)));
         poll_fn(|cx| {
             if let Poll::Ready(done) = hook.as_mut().poll(cx) {

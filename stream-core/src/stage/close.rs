@@ -44,6 +44,10 @@ impl Stage {
             self.note(None, Action::Dropped, reason, 0, Duration::ZERO);
         }
         if abrupt {
+            if let Some(frame) = self.ends_after {
+                // The time that the judge took must not show in the bytes (rule 12).
+                self.outbox.forget_after(frame);
+            }
             self.outbox.drop_endings();
             self.outbox.release(&mut self.ledgers, out);
             self.outbox.abandon(&mut self.ledgers);
@@ -60,6 +64,20 @@ impl Stage {
         }
         self.outbox.release(&mut self.ledgers, out);
         dropped
+    }
+
+    /// It only watches, and its policy is not called again. With `drops`, what it holds is dropped and recorded.
+    pub(crate) fn retire(&mut self, drops: bool, now: Duration) {
+        self.cut_input();
+        if drops {
+            self.close(true, true, now, &mut Vec::new());
+        }
+        self.bypassed = true;
+    }
+
+    /// Whether it only watched, and has seen enough.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.watching && self.bypassed
     }
 
     /// Takes nothing more: what was not stepped through is dropped, and so is the step whose hook did not return.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Committed, Stage};
-use crate::block::{BlockKey, BlockStatus};
+use crate::block::{BlockKey, BlockStatus, StreamBlock};
 use crate::context::{Effect, Effects};
 use crate::delta::Text;
 use crate::ledger::{Outcome, Ticket};
@@ -48,6 +48,15 @@ impl Stage {
                     }
                 }
                 Effect::Flush(key) => self.settle(key, Outcome::Release, None, now),
+                Effect::CutBehind(key) => {
+                    // Nothing has come behind the part that is shown.
+                    if part.as_ref().is_none_or(|waiting| waiting.part.key != Some(key)) {
+                        self.cut_behind(key);
+                    }
+                }
+                Effect::FlushFirst { key, texts, reason } => {
+                    self.flush_first(key, texts, reason.as_deref(), now);
+                }
                 Effect::Discard { key, reason } => {
                     self.overrule(key, &mut committed);
                     self.settle(key, Outcome::Drop { notice: None }, reason, now);
@@ -59,7 +68,7 @@ impl Stage {
                     {
                         self.hold(waiting, None, now);
                     }
-                    self.settle(key, Outcome::Replace(with), None, now);
+                    self.replace(key, with, now);
                 }
                 Effect::Insert(text) => {
                     let text = Text::from(text);
@@ -89,8 +98,13 @@ impl Stage {
                 }
                 Effect::Decide { key, within, future } => {
                     // Marked at once, so that what the hook left undecided is held.
-                    self.ledgers.get_mut(key).pending = Some(Ticket(u64::MAX));
+                    let ledger = self.ledgers.get_mut(key);
+                    ledger.pending = Some(Ticket(u64::MAX));
+                    ledger.asked_in = Some(self.outbox.next_arrival());
                     committed.decide.push((key, within, future));
+                }
+                Effect::SettleAfter { key, time, verdict } => {
+                    committed.settle_after.push((key, time, verdict));
                 }
             }
         }
@@ -102,6 +116,10 @@ impl Stage {
                 self.leave_undecided(&mut waiting, now);
             }
             self.queue(waiting);
+        }
+        if committed.terminate.is_some() {
+            // What the hook let go may free the upstream's ending too, and ours takes its place.
+            self.outbox.drop_endings();
         }
         self.outbox.release(&mut self.ledgers, out);
         committed
@@ -135,10 +153,13 @@ impl Stage {
                 None
             }
             Verdict::Replace(with) => {
-                self.settle(key, Outcome::Replace(with), None, now);
+                self.replace(key, with, now);
                 None
             }
-            Verdict::Terminate(ending) => Some(ending),
+            Verdict::Terminate(ending) => {
+                self.ends_after = self.ledgers.get(key).and_then(|ledger| ledger.asked_in);
+                Some(ending)
+            }
         };
         self.outbox.release(&mut self.ledgers, out);
         ending
@@ -173,13 +194,52 @@ impl Stage {
         let action = match &outcome {
             Outcome::Release => Action::Released,
             Outcome::Drop { .. } => Action::Dropped,
-            Outcome::Replace(_) => Action::Edited,
+            Outcome::Edit(_) | Outcome::Replace(_) => Action::Edited,
         };
-        let ledger = self.ledgers.get_mut(key);
-        let bytes = std::mem::take(&mut ledger.held_bytes);
-        let held = ledger.held_since.take().map_or(Duration::ZERO, |since| now.saturating_sub(since));
-        if self.ledgers.settle(key, self.marks, outcome) {
-            self.note(Some(key), action, reason, bytes, held);
+        if let Some(hold) = self.ledgers.settle(key, outcome) {
+            self.note(Some(key), action, reason, hold.bytes, now.saturating_sub(hold.since));
+        }
+    }
+
+    fn replace(&mut self, key: BlockKey, mut with: Replacement, now: Duration) {
+        let reason = with.reason.take();
+        self.settle(key, Outcome::Replace(with), reason, now);
+    }
+
+    fn cut_behind(&mut self, key: BlockKey) {
+        let Some(choice) = self.fold.state.block(key).map(StreamBlock::choice) else { return };
+        let last = self.under_way.as_mut().map(|under_way| &mut under_way.queued);
+        self.outbox.cut_behind(key, choice, last, &mut self.ledgers);
+        self.note(Some(key), Action::Dropped, Some("behind a text that was cut".into()), 0, Duration::ZERO);
+    }
+
+    /// Releases the oldest held parts of a block, each as it came or with other content.
+    fn flush_first(
+        &mut self,
+        key: BlockKey,
+        texts: Vec<Option<String>>,
+        reason: Option<&str>,
+        now: Duration,
+    ) {
+        if self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_some()) {
+            return;
+        }
+        let is_text = self.fold.state.block(key).is_some_and(|block| block.channel().is_some());
+        for text in texts {
+            let is_edit = text.is_some();
+            let outcome = match text {
+                None => Outcome::Release,
+                // As when it is sent: no empty block is to be opened for it.
+                Some(text) if (is_text && text.is_empty()) || self.is_signed(key) => {
+                    Outcome::Drop { notice: None }
+                }
+                Some(text) => Outcome::Edit(text.into()),
+            };
+            let Some(hold) = self.ledgers.settle_first(key, outcome) else { return };
+            if is_edit {
+                let held = now.saturating_sub(hold.since);
+                self.note(Some(key), Action::Edited, reason.map(str::to_owned), hold.bytes, held);
+            }
         }
     }
 }

@@ -51,7 +51,7 @@ impl Stage {
         self.marks += 1;
         waiting.mark = Mark::Held { seq: self.marks };
         let bytes = self.under_way.as_ref().map_or(0, |under_way| under_way.queued.bytes());
-        self.ledgers.held(key, bytes, now);
+        self.ledgers.held(key, self.marks, bytes, now);
     }
 
     /// The hook said nothing of its payload.

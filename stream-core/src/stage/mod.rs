@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::ledger::Ledgers;
 use crate::limits::Limits;
 use crate::outbox::{Mark, Outbox, Queued, Waiting};
-use crate::policy::{Attention, Needs, OnFailure};
+use crate::policy::{Attention, Needs, OnFailure, Verdict};
 use crate::record::{Action, Decision};
 use crate::request::Request;
 use crate::wire::{Ending, Fate, Outgoing, Part, SharedFormat};
@@ -44,11 +44,15 @@ pub(crate) struct Stage {
     marks: u64,
     /// Failed open: everything passes.
     bypassed: bool,
+    /// Only watches: frames pass it by on their way, and what it lets go goes nowhere.
+    pub(crate) watching: bool,
     /// Keys of the stage before, and the keys of the same blocks here.
     renamed: HashMap<BlockKey, BlockKey>,
     /// Inserted texts that wait for the end of a call, with their choices.
     deferred: Vec<(u32, Text)>,
     pub(crate) decisions: Vec<Decision>,
+    /// A verdict ended the stream: nothing leaves of what came after the frame in which the judge was asked.
+    ends_after: Option<u64>,
 }
 
 /// A frame whose parts are being stepped through.
@@ -86,6 +90,7 @@ pub(crate) struct Committed {
     pub(crate) decide: Vec<(BlockKey, Option<Duration>, VerdictFuture)>,
     /// Blocks that were discarded or replaced: the verdict they waited for comes too late.
     pub(crate) settled: Vec<BlockKey>,
+    pub(crate) settle_after: Vec<(BlockKey, Duration, Verdict)>,
 }
 
 impl Stage {
@@ -120,9 +125,11 @@ impl Stage {
             step: 0,
             marks: 0,
             bypassed: false,
+            watching: false,
             renamed: HashMap::new(),
             deferred: Vec::new(),
             decisions: Vec::new(),
+            ends_after: None,
         }
     }
 
@@ -171,7 +178,7 @@ impl Stage {
     }
 
     /// The chunk, state and context for the hook that is due.
-    pub(crate) fn hook<'a>(&'a self, request: &'a Request) -> Option<(Chunk, Context<'a>)> {
+    pub(crate) fn hook<'a>(&'a self, request: &'a Request, now: Duration) -> Option<(Chunk, Context<'a>)> {
         let shown = self.shown.as_ref()?;
         let chunk = match &shown.part {
             Some(waiting) => Chunk::of(shown.step, &waiting.part.delta, waiting.part.key, shown.kind),
@@ -184,12 +191,13 @@ impl Stage {
                 edit: None,
             },
         };
-        Some((chunk, self.context(request)))
+        Some((chunk, self.context(request, now)))
     }
 
-    pub(crate) fn context<'a>(&'a self, request: &'a Request) -> Context<'a> {
+    pub(crate) fn context<'a>(&'a self, request: &'a Request, now: Duration) -> Context<'a> {
         let choice = self.shown.as_ref().and_then(|shown| shown.choice);
-        Context::new(self.step, choice, &self.fold.state, &self.ledgers, request, self.format.traits())
+        let traits = self.format.traits();
+        Context::new(self.step, now, choice, &self.fold.state, &self.ledgers, request, traits)
     }
 
     /// Whether it failed open.
@@ -243,7 +251,8 @@ impl Stage {
         held: Duration,
     ) {
         let policy = self.name.to_string();
-        self.decisions.push(Decision { policy, block, action, reason, bytes, held });
+        let enforced = !self.watching;
+        self.decisions.push(Decision { policy, block, action, reason, bytes, held, enforced });
     }
 }
 

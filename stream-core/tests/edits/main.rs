@@ -9,6 +9,7 @@ mod chains;
 mod drops;
 mod endings;
 mod failures;
+mod held;
 mod inserts;
 mod kit;
 mod left;

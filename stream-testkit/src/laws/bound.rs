@@ -70,7 +70,7 @@ fn steps(case: &Case<'_>, run: &Replayed) -> usize {
 }
 
 fn shown(run: &Replayed) -> usize {
-    run.steps.iter().filter(|(_, step)| matches!(step, Step::Shown(_))).count()
+    run.steps.iter().filter(|(_, step)| matches!(step, Step::Shown(shown) if shown.stage == 0)).count()
 }
 
 /// An ending, and what edits at the end may add.

@@ -75,7 +75,7 @@ pub(super) fn went_wrong(run: &Replayed) -> bool {
 
 /// Whether anything of this kind was recorded.
 pub(super) fn did(run: &Replayed, action: Action) -> bool {
-    run.decisions.iter().any(|decision| decision.action == action)
+    run.decisions.iter().any(|decision| decision.enforced && decision.action == action)
 }
 
 /// How a law was broken.

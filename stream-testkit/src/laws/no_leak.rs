@@ -81,7 +81,8 @@ fn is_tight(case: &Case<'_>, log: &ChunkLog, replay: &Replay, of_what: &str) -> 
 /// The blocks that must not leave: calls of which something was dropped, and others of which everything was.
 fn dropped<'a>(run: &'a Replayed, story: &'a Story) -> impl Iterator<Item = &'a Told> {
     story.blocks.iter().filter(|told| {
-        let of_block = || run.decisions.iter().filter(|decision| decision.block == Some(told.key));
+        let enforced = || run.decisions.iter().filter(|decision| decision.enforced);
+        let of_block = || enforced().filter(|decision| decision.block == Some(told.key));
         let bytes = of_block()
             .filter(|decision| decision.action == Action::Dropped)
             .map(|decision| decision.bytes)

@@ -85,7 +85,9 @@ fn calls(run: &Replayed, story: &Story, before: &View, after: &View) -> Result<(
 }
 
 fn is_edited(run: &Replayed, key: BlockKey) -> bool {
-    run.decisions.iter().any(|decision| decision.block == Some(key) && decision.action == Action::Edited)
+    run.decisions
+        .iter()
+        .any(|decision| decision.enforced && decision.block == Some(key) && decision.action == Action::Edited)
 }
 
 /// The core's word for what a policy held and forgot.

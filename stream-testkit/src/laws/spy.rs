@@ -4,8 +4,11 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
+use std::time::Duration;
 
-use stream_core::{Chunk, Context, End, Needs, OnFailure, Policy, PolicyError, StreamState, async_trait};
+use stream_core::{
+    Chunk, Context, End, Needs, OnFailure, Policy, PolicyError, Request, StreamState, async_trait,
+};
 
 /// How often hooks were called.
 #[derive(Debug, Default)]
@@ -30,8 +33,20 @@ impl Policy for Spy {
         self.policy.needs()
     }
 
+    fn needs_for(&self, request: &Request) -> Needs {
+        self.policy.needs_for(request)
+    }
+
     fn on_failure(&self) -> OnFailure {
         self.policy.on_failure()
+    }
+
+    fn time_limit(&self) -> Option<Duration> {
+        self.policy.time_limit()
+    }
+
+    fn enforces(&self) -> bool {
+        self.policy.enforces()
     }
 
     async fn on_chunk(

@@ -190,6 +190,6 @@ impl Replayed {
     /// Whether a decision changed what the client got.
     #[must_use]
     pub fn is_edited(&self) -> bool {
-        self.decisions.iter().any(|decision| decision.action.is_edit())
+        self.decisions.iter().any(Decision::is_edit)
     }
 }

@@ -111,6 +111,10 @@ pub(super) fn staged(effects: &[Staged], payload: bool) -> String {
         Staged::Buffer { edited: true } => "buffer edited".to_owned(),
         Staged::Flush(None) => "flush".to_owned(),
         Staged::Flush(Some(key)) => format!("flush {key}"),
+        Staged::CutBehind(key) => format!("cut behind {key}"),
+        Staged::FlushFirst { block, chunks, edited: 0 } => format!("flush {chunks} of {block}"),
+        Staged::FlushFirst { block, chunks, edited } => format!("flush {chunks} of {block}, {edited} edited"),
+        Staged::SettleAfter(key) => format!("settle {key} later"),
         Staged::Discard(key) => format!("discard {key}"),
         Staged::Replace(key) => format!("replace {key}"),
         Staged::Insert => "insert".to_owned(),
@@ -140,7 +144,7 @@ fn tell(decision: &Decision, with_times: bool) -> String {
         Action::Failed => "failed",
         _ => "did something",
     };
-    let mut text = action.to_owned();
+    let mut text = if decision.enforced { action.to_owned() } else { format!("would have {action}") };
     if let Some(block) = decision.block {
         text += &format!(" {block}");
     }

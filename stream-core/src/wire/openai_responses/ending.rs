@@ -5,8 +5,14 @@ use bytes::Bytes;
 use super::document;
 use super::made;
 use super::write::ResponsesWriter;
+use crate::delta::{Channel, DeltaKind};
 use crate::json;
 use crate::wire::{Ending, EndingKind};
+
+/// What an ending says, as a refusal in the model's place.
+pub(super) fn refusal(ending: &Ending) -> DeltaKind {
+    DeltaKind::Text { channel: Channel::Refusal, text: ending.message.as_str().into() }
+}
 
 impl ResponsesWriter {
     /// Writes the last events. Under a refusal open items are closed, as incomplete; under an error they stay open.
@@ -20,6 +26,8 @@ impl ResponsesWriter {
         let refuses = ending.kind == EndingKind::Refuse && !self.ledger.has_open_call();
         let event = if refuses {
             self.close_items(out);
+            // The event that follows has no place for a sentence.
+            self.insert_one(&refusal(ending), out);
             made::with_response(made::INCOMPLETE, &self.incomplete())
         } else {
             made::error(&ending.message)

@@ -66,10 +66,13 @@ impl ResponsesWriter {
         self.made
     }
 
-    fn insert_one(&mut self, inserted: &DeltaKind, out: &mut Vec<Bytes>) {
+    pub(super) fn insert_one(&mut self, inserted: &DeltaKind, out: &mut Vec<Bytes>) {
         let index = self.ledger.insert();
         let made = match inserted {
             DeltaKind::Call(call) => made::call(self.next_made(), index, call),
+            DeltaKind::Text { channel: Channel::Refusal, text } => {
+                made::refusal(self.next_made(), index, text)
+            }
             DeltaKind::Text { text, .. } => made::message(self.next_made(), index, text),
             _ => return,
         };

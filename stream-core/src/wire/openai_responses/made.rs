@@ -32,6 +32,22 @@ pub(super) fn message(number: u32, index: u32, text: &str) -> Made {
     Made { events, document }
 }
 
+/// A message with one refusal. `number` makes the id.
+pub(super) fn refusal(number: u32, index: u32, text: &str) -> Made {
+    let id = &format!("msg_policy_{number}");
+    let at = At { id, index, number: 0, is_summary: false };
+    let document = message_item(id, "completed", &json::array([part(Channel::Refusal, false, text)]));
+    let events = vec![
+        item_added(index, &message_item(id, "in_progress", "[]")),
+        reopened_part(&at, Channel::Refusal),
+        (REFUSAL_DELTA, at.event(REFUSAL_DELTA).string("delta", text)),
+        restated(&at, Channel::Refusal, text),
+        part_done(&at, Channel::Refusal, text),
+        item_done(index, &document),
+    ];
+    Made { events, document }
+}
+
 /// A call with all its arguments. `number` makes the ids.
 pub(super) fn call(number: u32, index: u32, call: &CallDelta) -> Made {
     let custom = call.flavor == CallFlavor::Custom;
@@ -221,6 +237,7 @@ const SUMMARY_ADDED: &str = "response.reasoning_summary_part.added";
 const SUMMARY_DONE: &str = "response.reasoning_summary_part.done";
 const SUMMARY_TEXT_DONE: &str = "response.reasoning_summary_text.done";
 const REASONING_DONE: &str = "response.reasoning_text.done";
+const REFUSAL_DELTA: &str = "response.refusal.delta";
 const REFUSAL_DONE: &str = "response.refusal.done";
 const TEXT_DELTA: &str = "response.output_text.delta";
 const TEXT_DONE: &str = "response.output_text.done";

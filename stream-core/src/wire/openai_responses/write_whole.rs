@@ -5,11 +5,12 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
+use super::ending::refusal;
 use super::insert::joined;
 use super::rebuild::{Mode, Spoken};
 use super::write::ResponsesWriter;
 use super::{document, made};
-use crate::delta::{DeltaKind, Slot};
+use crate::delta::{Channel, DeltaKind, Slot};
 use crate::json;
 use crate::wire::{Ending, EndingKind, Fate, Outgoing, Part};
 
@@ -38,7 +39,9 @@ impl ResponsesWriter {
             }
             output.extend(self.documents(inserted.remove(&Some(at))));
         }
-        if ending.is_none() {
+        if let Some(ending) = ending {
+            output.extend(self.documents(Some(vec![refusal(ending)])));
+        } else {
             let notice = self.due_notice(&body.parts).map(|notice| vec![notice]);
             output.extend(self.documents(notice));
         }
@@ -58,6 +61,9 @@ impl ResponsesWriter {
         let index = self.ledger.insert();
         let made = match inserted {
             DeltaKind::Call(call) => made::call(self.next_made(), index, call),
+            DeltaKind::Text { channel: Channel::Refusal, text } => {
+                made::refusal(self.next_made(), index, text)
+            }
             DeltaKind::Text { text, .. } => made::message(self.next_made(), index, text),
             _ => return None,
         };

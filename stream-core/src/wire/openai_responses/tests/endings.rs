@@ -27,12 +27,39 @@ fn error(sequence: u32) -> String {
     )
 }
 
+/// The item that tells why, and the events that say it.
+fn refusal(number: u32, index: u32, sequence: u32) -> (String, String) {
+    let id = format!("msg_policy_{number}");
+    let part = |text: &str| format!(r#"{{"type":"refusal","refusal":"{text}"}}"#);
+    let message = |status: &str, content: &str| {
+        format!(
+            r#"{{"id":"{id}","type":"message","status":"{status}","role":"assistant","content":[{content}]}}"#
+        )
+    };
+    let item = message("completed", &part("stopped by policy"));
+    let at = format!(r#""item_id":"{id}","output_index":{index},"content_index":0"#);
+    let (open, said) = (message("in_progress", ""), "stopped by policy");
+    let events = [
+        format!(r#"{{"type":"response.output_item.added","output_index":{index},"item":{open}"#),
+        format!(r#"{{"type":"response.content_part.added",{at},"part":{}"#, part("")),
+        format!(r#"{{"type":"response.refusal.delta",{at},"delta":"{said}""#),
+        format!(r#"{{"type":"response.refusal.done",{at},"refusal":"{said}""#),
+        format!(r#"{{"type":"response.content_part.done",{at},"part":{}"#, part(said)),
+        format!(r#"{{"type":"response.output_item.done","output_index":{index},"item":{item}"#),
+    ];
+    let numbered = (sequence..).zip(events).map(|(n, event)| format!(r#"{event},"sequence_number":{n}}}"#));
+    (stream(&numbered.collect::<Vec<_>>()), item)
+}
+
 const MADE: &str = r#"{"type":"response.created","response":{"id":"resp_blocked","object":"response","created_at":0,"status":"in_progress","model":"unknown","output":[]},"sequence_number":0}"#;
 
 #[test]
 fn where_nothing_has_left_an_opening_is_made() {
-    let refused = r#"{"type":"response.incomplete","response":{"id":"resp_blocked","object":"response","created_at":0,"status":"incomplete","model":"unknown","output":[],"incomplete_details":{"reason":"content_filter"}},"sequence_number":1}"#;
-    assert_eq!(Run::new().end(Refuse).output(), stream(&[MADE, refused]));
+    let (told, why) = refusal(1, 0, 1);
+    let refused = format!(
+        r#"{{"type":"response.incomplete","response":{{"id":"resp_blocked","object":"response","created_at":0,"status":"incomplete","model":"unknown","output":[{why}],"incomplete_details":{{"reason":"content_filter"}}}},"sequence_number":7}}"#
+    );
+    assert_eq!(Run::new().end(Refuse).output(), [stream(&[MADE]), told, stream(&[refused])].concat());
     assert_eq!(Run::new().end(Error).output(), stream(&[MADE, &error(1)]));
 }
 
@@ -41,7 +68,8 @@ fn an_opening_that_did_not_leave_is_sent_first() {
     let mut run = Run::new();
     run.push(&[CREATED], |part| part.fate = Fate::Dropped).end(Refuse);
     let opening = r#"{"type":"response.created","response":{"id":"resp_1","object":"response","created_at":7,"status":"in_progress","incomplete_details":null,"model":"m","output":[],"usage":null},"sequence_number":4}"#;
-    assert_eq!(run.output(), stream(&[opening, &incomplete(5, "", "null")]));
+    let (told, why) = refusal(1, 0, 5);
+    assert_eq!(run.output(), [stream(&[opening]), told, stream(&[incomplete(11, &why, "null")])].concat());
 }
 
 #[test]
@@ -55,10 +83,11 @@ fn open_text_is_closed_and_listed_as_incomplete() {
         &format!(
             r#"{{"type":"response.output_item.done","output_index":0,"item":{item},"sequence_number":10}}"#
         ),
-        &incomplete(11, item, "null"),
     ];
-    let expected = [&[CREATED][..], &TEXT, &closing].concat();
-    assert_eq!(run.output(), stream(&expected));
+    let closed = [&[CREATED][..], &TEXT, &closing].concat();
+    let (told, why) = refusal(1, 1, 11);
+    let last = incomplete(17, &format!("{item},{why}"), "null");
+    assert_eq!(run.output(), [stream(&closed), told, stream(&[last])].concat());
     assert!(run.writer.ended());
 }
 
@@ -67,9 +96,10 @@ fn what_has_left_completely_is_listed() {
     let mut run = Run::new();
     run.push(&[CREATED], keep).push(&TEXT, keep).push(&[TEXT_DONE], keep).push(&CALL, keep).end(Refuse);
     let items = r#"{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"hi"}]},{"id":"fc_1","type":"function_call","call_id":"call_1","name":"one","arguments":"{}"}"#;
-    let last = incomplete(11, items, "null");
-    let expected = [CREATED, TEXT[0], TEXT[1], TEXT[2], TEXT_DONE, CALL[0], CALL[1], &last];
-    assert_eq!(run.output(), stream(&expected));
+    let (told, why) = refusal(1, 2, 11);
+    let last = incomplete(17, &format!("{items},{why}"), "null");
+    let left = [CREATED, TEXT[0], TEXT[1], TEXT[2], TEXT_DONE, CALL[0], CALL[1]];
+    assert_eq!(run.output(), [stream(&left), told, stream(&[last])].concat());
 }
 
 /// Rule 20: a half call that is closed is run.
@@ -86,8 +116,10 @@ fn a_call_that_was_dropped_is_not_open() {
     run.push(&[CREATED], keep).push(&TEXT, keep).push(&[TEXT_DONE], keep);
     run.push(&CALL[..1], drop_items(&[1])).end(Refuse);
     let items = r#"{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"hi"}]}"#;
-    let last = incomplete(9, items, "null");
-    assert_eq!(run.output(), stream(&[CREATED, TEXT[0], TEXT[1], TEXT[2], TEXT_DONE, &last]));
+    let (told, why) = refusal(1, 1, 9);
+    let last = incomplete(15, &format!("{items},{why}"), "null");
+    let left = stream(&[CREATED, TEXT[0], TEXT[1], TEXT[2], TEXT_DONE]);
+    assert_eq!(run.output(), [left, told, stream(&[last])].concat());
 }
 
 #[test]
@@ -114,7 +146,9 @@ fn known_usage_is_kept() {
     let mut run = Run::new();
     let completed = COMPLETED.replace("number\":11", "number\":5");
     run.push(&[CREATED], keep).push(&[completed], |part| part.fate = Fate::Dropped).end(Refuse);
-    assert_eq!(run.output(), stream(&[CREATED, &incomplete(5, "", r#"{"total_tokens":3}"#)]));
+    let (told, why) = refusal(1, 0, 5);
+    let last = incomplete(11, &why, r#"{"total_tokens":3}"#);
+    assert_eq!(run.output(), [stream(&[CREATED]), told, stream(&[last])].concat());
 }
 
 #[test]
@@ -122,7 +156,8 @@ fn an_inserted_item_is_listed_in_a_refusal() {
     let mut run = Run::new();
     run.push(&[CREATED], keep).insert(vec![text("note")]).end(Refuse);
     let item = r#"{"id":"msg_policy_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"note","annotations":[]}]}"#;
-    let last = incomplete(11, item, "null");
+    let (_, why) = refusal(2, 1, 11);
+    let last = incomplete(17, &format!("{item},{why}"), "null");
     assert_eq!(run.output().rsplit("event: ").next(), stream(&[last]).strip_prefix("event: "));
 }
 

@@ -216,9 +216,10 @@ fn a_refused_body_is_incomplete_and_keeps_what_was_kept_and_its_usage() {
         )
     };
     let written = write(&body(&[MESSAGE, ONE]), Some(EndingKind::Refuse), each(drop_items(&[1])));
-    assert_eq!(written, refused(&[MESSAGE]));
+    let why = r#"{"id":"msg_policy_1","type":"message","status":"completed","role":"assistant","content":[{"type":"refusal","refusal":"stopped by policy"}]}"#;
+    assert_eq!(written, refused(&[MESSAGE, why]));
     let written = write(&body(&[MESSAGE]), Some(EndingKind::Refuse), each(drop_items(&[0])));
-    assert_eq!(written, refused(&[]));
+    assert_eq!(written, refused(&[why]));
 }
 
 #[test]

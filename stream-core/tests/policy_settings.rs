@@ -1,0 +1,113 @@
+//! What a policy says of itself before the stream starts: what it looks at for a request, and how long it may take.
+
+use std::future::pending;
+use std::time::Duration;
+
+use stream_core::{
+    Action, Attention, Chunk, Config, Context, ErrorKind, Limits, Needs, Policy, PolicyError, Request,
+    StreamState, async_trait,
+};
+use stream_testkit::{Replay, Script, WireKind};
+
+/// Drops all content, but only for the model `small`.
+struct SilentSmall;
+
+#[async_trait]
+impl Policy for SilentSmall {
+    fn needs_for(&self, request: &Request) -> Needs {
+        let small = request.model_name() == Some("small");
+        Needs::nothing().content(if small { Attention::Completed } else { Attention::Nothing })
+    }
+
+    async fn on_chunk(
+        &mut self,
+        _: Chunk,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        if let Some(block) = state.just_completed() {
+            ctx.discard(block.key());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_policy_looks_at_nothing_of_a_request_it_has_nothing_to_say_of() {
+    for kind in WireKind::ALL {
+        let log = Script::new().text("Hello.").to_log(kind);
+        let run = |model: &str| {
+            let config = Config::default().request(Request::new().model(model)).empty_notice(None);
+            Replay::new(&log).config(config).policy(|| SilentSmall).run()
+        };
+        assert_eq!(run("large").bytes(), log.bytes(), "{kind}");
+        assert_eq!(run("large").decisions, [], "{kind}");
+        assert_eq!(run("small").view().choices[0].content, "", "{kind}");
+    }
+}
+
+/// Never comes back: in its hook, or in its decision.
+struct Slow {
+    in_hook: bool,
+    within: Option<Duration>,
+}
+
+#[async_trait]
+impl Policy for Slow {
+    fn time_limit(&self) -> Option<Duration> {
+        Some(Duration::from_millis(200))
+    }
+
+    async fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        _: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        if self.in_hook {
+            return pending().await;
+        }
+        let payload = chunk.block().filter(|_| chunk.is_payload());
+        match (payload, self.within) {
+            (Some(key), Some(within)) => ctx.decide_within(key, within, pending())?,
+            (Some(key), None) => ctx.decide(key, pending())?,
+            (None, _) => {}
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_hook_has_the_time_that_its_policy_gives_it() {
+    let log = Script::new().text("Hello.").to_log(WireKind::OpenAiChat);
+    let replayed = Replay::new(&log).policy(|| Slow { in_hook: true, within: None }).run();
+    let error = replayed.outcome.unwrap().error.unwrap();
+    assert_eq!(error.kind(), ErrorKind::PolicyTimedOut);
+    assert_eq!(error.to_string(), "policy: expected Slow to return, found none after 200ms");
+}
+
+#[test]
+fn the_limit_of_the_stream_holds_where_it_is_tighter() {
+    let log = Script::new().text("Hello.").to_log(WireKind::OpenAiChat);
+    let config = Config::default().limits(Limits::default().policy(Duration::from_millis(50)));
+    let replayed = Replay::new(&log).config(config).policy(|| Slow { in_hook: true, within: None }).run();
+    let error = replayed.outcome.unwrap().error.unwrap();
+    assert_eq!(error.to_string(), "policy: expected Slow to return, found none after 50ms");
+}
+
+#[test]
+fn a_decision_has_at_most_the_time_that_its_policy_gives_it() {
+    let log = Script::new().text("Hello.").to_log(WireKind::OpenAiChat);
+    for (within, held) in
+        [(None, 200), (Some(Duration::from_secs(9)), 200), (Some(Duration::from_millis(30)), 30)]
+    {
+        let replayed = Replay::new(&log).policy(move || Slow { in_hook: false, within }).run();
+        let dropped = &replayed.decisions[0];
+        assert_eq!(
+            (dropped.action, dropped.held),
+            (Action::Dropped, Duration::from_millis(held)),
+            "{within:?}"
+        );
+        assert_eq!(dropped.reason.as_deref(), Some("the judge took too long"));
+    }
+}

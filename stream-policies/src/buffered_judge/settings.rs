@@ -1,0 +1,26 @@
+//! Settings of the judge.
+
+use serde::Deserialize;
+
+/// Settings of a [`BufferedJudge`](super::BufferedJudge).
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[must_use]
+pub struct BufferedJudgeSettings {
+    /// What the client is told at a denial. `{reason}` in it is the judge's reason.
+    pub message: String,
+}
+
+impl BufferedJudgeSettings {
+    /// What the client is told at a denial.
+    pub fn message(mut self, text: impl Into<String>) -> Self {
+        self.message = text.into();
+        self
+    }
+}
+
+impl Default for BufferedJudgeSettings {
+    fn default() -> Self {
+        Self { message: "{reason}".to_owned() }
+    }
+}

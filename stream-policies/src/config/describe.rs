@@ -1,0 +1,121 @@
+//! What policies look at, and what they do not.
+
+use std::fmt;
+use std::time::Duration;
+
+use stream_core::{Attention, Channel, OnFailure};
+
+use super::set::Entry;
+
+/// What the policies of a set look at, in order. Its `Display` has one line for each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description(Vec<Described>);
+
+/// What one policy looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Described {
+    /// The kind that the file names.
+    pub kind: String,
+    /// Under which conditions it is run; empty if always.
+    pub when: String,
+    /// What it looks at.
+    pub looks_at: Vec<String>,
+    /// What passes it by.
+    pub passes_by: Vec<&'static str>,
+    /// Whether what it does takes place.
+    pub enforces: bool,
+    /// Whether the stream goes on without it when it fails.
+    pub fails_open: bool,
+    /// How long its hooks and decisions may take, if less than those of the stream.
+    pub time_limit: Option<Duration>,
+}
+
+impl Description {
+    pub(super) fn of(entries: &[Entry]) -> Self {
+        Self(entries.iter().map(describe).collect())
+    }
+
+    /// Each policy, in order.
+    #[must_use]
+    pub fn policies(&self) -> &[Described] {
+        &self.0
+    }
+
+    /// What none of them looks at: it leaves as it came.
+    #[must_use]
+    pub fn unseen(&self) -> Vec<&'static str> {
+        let unseen = PARTS.iter().map(|(name, _)| *name);
+        unseen.filter(|name| self.0.iter().all(|policy| policy.passes_by.contains(name))).collect()
+    }
+}
+
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().enumerate().try_for_each(|(at, policy)| writeln!(f, "{}. {policy}", at + 1))
+    }
+}
+
+impl fmt::Display for Described {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.kind)?;
+        if !self.when.is_empty() {
+            write!(f, " ({})", self.when)?;
+        }
+        if !self.enforces {
+            f.write_str(", only watches")?;
+        }
+        f.write_str(if self.fails_open { ", fails open" } else { ", fails closed" })?;
+        if let Some(limit) = self.time_limit {
+            write!(f, ", within {limit:?}")?;
+        }
+        let or_nothing = |list: &[&str]| if list.is_empty() { "nothing".to_owned() } else { list.join(", ") };
+        let seen: Vec<&str> = self.looks_at.iter().map(String::as_str).collect();
+        write!(f, ": looks at {}", or_nothing(&seen))?;
+        if !self.passes_by.is_empty() {
+            write!(f, "; does not look at {}", self.passes_by.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+fn describe(entry: &Entry) -> Described {
+    let policy = entry.policy();
+    let needs = policy.needs();
+    let (mut looks_at, mut passes_by) = (Vec::new(), Vec::new());
+    for (name, part) in PARTS {
+        let attention = match part {
+            Part::Channel(channel) => needs.of_channel(*channel),
+            Part::Calls => needs.of_calls(),
+            Part::Opaque => needs.of_opaque(),
+        };
+        match attention {
+            Attention::Nothing => passes_by.push(*name),
+            Attention::Completed => looks_at.push(format!("completed {name}")),
+            _ => looks_at.push((*name).to_owned()),
+        }
+    }
+    Described {
+        kind: entry.kind.clone(),
+        when: entry.common.to_string(),
+        looks_at,
+        passes_by,
+        enforces: policy.enforces(),
+        fails_open: policy.on_failure() == OnFailure::Open,
+        time_limit: policy.time_limit(),
+    }
+}
+
+enum Part {
+    Channel(Channel),
+    Calls,
+    Opaque,
+}
+
+const PARTS: &[(&str, Part)] = &[
+    ("content", Part::Channel(Channel::Content)),
+    ("reasoning", Part::Channel(Channel::Reasoning)),
+    ("refusals", Part::Channel(Channel::Refusal)),
+    ("calls", Part::Calls),
+    ("opaque blocks", Part::Opaque),
+];

@@ -1,0 +1,69 @@
+//! Policies from a file: TOML, or any serde format.
+//!
+//! ```toml
+//! [[policy]]
+//! kind = "validate-parameters"
+//! budget = 3
+//!
+//! [policy.tools.shell]
+//! required = ["command"]
+//! aliases = { command = ["cmd", "bash", "terminal", "shell"] }
+//!
+//! [[policy]]
+//! kind = "hide-reasoning"
+//! when = { models = ["small-*"] }
+//! on_failure = "open"
+//! ```
+//!
+//! The order of the tables is the order of the [chain](crate::compose). Every kind has the settings of its policy, and:
+//!
+//! | key | default | what it does |
+//! |---|---|---|
+//! | `when.models`, `when.offers` | any | only for requests that ask for such a model, and offer such a tool (globs) |
+//! | `when.tools` | any | only for calls of such tools (globs); text then passes |
+//! | `time_limit` | the stream's | a tighter limit for hooks and decisions: `"200ms"`, `"5s"` |
+//! | `on_failure` | `"closed"` | `"open"`: when the policy fails, the stream goes on without it |
+//! | `monitor` | `false` | changes nothing, reports what it would have done |
+//!
+//! The gates `tool-gate` and `buffered-judge` also name their judges: `rules`
+//! ([settings](crate::judge::rules::RulesSettings)) and, with the feature `http`, `webhook` and `model`. All that are named
+//! must allow, the cheapest is asked first; `cache = 1000` keeps verdicts of those over the network.
+//!
+//! # A wrong file never means "no policy"
+//!
+//! Unknown kinds and keys, values of another type, bad patterns, contradictory settings, policies that cannot work together,
+//! and a file without policies are errors. They name the place (line and column where the format tells), what was expected,
+//! and the nearest name; they never quote a pattern, a literal or a header. To let everything pass, say so: `kind = "passthrough"`.
+//!
+//! ```
+//! # #[cfg(feature = "toml")] {
+//! use stream_policies::config::PolicySet;
+//!
+//! let error = PolicySet::from_toml("[[policy]]\nkind = \"validate-parameter\"").unwrap_err();
+//! assert_eq!(error.meant(), Some("validate-parameters"));
+//! assert_eq!(error.place().map(|place| (place.line, place.column)), Some((2, 8)));
+//! # }
+//! ```
+//!
+//! Kinds of your own are added to a [`Registry`]. What each policy does not look at is listed by
+//! [`PolicySet::describe`], to be shown at start.
+
+mod bundled;
+mod common;
+mod de;
+mod describe;
+mod error;
+mod judges;
+mod nearest;
+mod node;
+mod registry;
+mod set;
+#[cfg(all(test, feature = "toml"))]
+mod tests;
+#[cfg(feature = "toml")]
+mod toml;
+
+pub use describe::{Described, Description};
+pub use error::{ConfigError, Place};
+pub use registry::Registry;
+pub use set::PolicySet;

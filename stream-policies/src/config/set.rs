@@ -1,0 +1,105 @@
+//! The policies of a file.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::sync::Arc;
+
+use futures::stream;
+use stream_core::{Policy, StreamProcessor};
+
+use super::common::Common;
+use super::describe::Description;
+use super::error::ConfigError;
+use super::registry::Maker;
+use crate::compose::Chain;
+
+/// The policies of a file, in order: makes the [`Chain`] of each stream. Clones share them.
+///
+/// ```
+/// # #[cfg(feature = "toml")] {
+/// use stream_policies::config::PolicySet;
+///
+/// let set = PolicySet::from_toml(
+///     r#"
+///     [[policy]]
+///     kind = "validate-parameters"
+///     time_limit = "200ms"
+///     when = { models = ["small-*"] }
+///
+///     [policy.tools.shell]
+///     required = ["command"]
+///     aliases = { command = ["cmd", "bash", "terminal", "shell"] }
+///     "#,
+/// )?;
+/// assert_eq!(set.chain().len(), 1);
+/// assert_eq!(
+///     set.describe().to_string(),
+///     "1. validate-parameters (models small-*), fails closed, within 200ms: looks at completed calls; \
+///      does not look at content, reasoning, refusals, opaque blocks\n"
+/// );
+/// # }
+/// # Ok::<(), stream_policies::config::ConfigError>(())
+/// ```
+#[derive(Clone)]
+pub struct PolicySet(Arc<Vec<Entry>>);
+
+/// One policy of a file.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) kind: String,
+    pub(crate) make: Maker,
+    pub(crate) common: Common,
+}
+
+impl Entry {
+    pub(crate) fn policy(&self) -> Box<dyn Policy> {
+        self.common.wrap((self.make)())
+    }
+}
+
+impl PolicySet {
+    /// Reads a policy file in TOML, with the bundled kinds. For kinds of your own see
+    /// [`Registry`](super::Registry).
+    ///
+    /// # Errors
+    ///
+    /// When anything of it is wrong. There is no set with a part of the policies.
+    #[cfg(feature = "toml")]
+    pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
+        super::Registry::new().read_toml(text)
+    }
+
+    pub(crate) fn new(entries: Vec<Entry>) -> Result<Self, ConfigError> {
+        let set = Self(Arc::new(entries));
+        // Policies that cannot work together are found now, not with the first stream.
+        let nothing = stream::empty::<Result<Vec<u8>, Infallible>>();
+        match set.chain().add_to(StreamProcessor::builder()).build(nothing) {
+            Ok(_) => Ok(set),
+            Err(error) => Err(ConfigError::new(error.to_string())),
+        }
+    }
+
+    /// The policies of one stream.
+    pub fn chain(&self) -> Chain {
+        self.0.iter().map(Entry::policy).collect()
+    }
+
+    /// What each policy looks at and what it does not: to be shown at start.
+    #[must_use]
+    pub fn describe(&self) -> Description {
+        Description::of(&self.0)
+    }
+
+    /// How many policies there are; never none.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "it is never empty")]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl fmt::Debug for PolicySet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|entry| &entry.kind)).finish()
+    }
+}

@@ -1,0 +1,53 @@
+//! FinishGate: no call leaves before it is finished.
+//!
+//! A call whose arguments are valid JSON is not therefore meant: the model may still be writing, or may have been cut
+//! off. This gate releases a call only when it is *finished*: complete, followed by a finish reason or the terminal
+//! marker, its arguments empty or one whole JSON value, and not the last call of an answer that ended for length, by a
+//! filter or in an error. It asks nobody; put [`ToolGate`](crate::ToolGate) behind it to judge what it releases.
+//!
+//! # What it holds back, and for how long
+//!
+//! | what | how long |
+//! |---|---|
+//! | text, reasoning, refusals before the first call of their choice | not at all, unless they share a frame with a call |
+//! | what follows a held call in its choice | until the call is settled: order is never changed |
+//! | a tool call, and something opaque of which nobody knows who runs it | until the finish of its choice; with `release = "complete"` until it is complete and something else of its choice follows, or the finish |
+//! | what the provider runs | not at all |
+//!
+//! A call that does not become finished is dropped; its answer keeps its finish reason (`length` stays `length`).
+//!
+//! # Settings
+//!
+//! | setting | default | |
+//! |---|---|---|
+//! | `release` | `"finished"` | `"complete"`: each call as soon as it is known to be whole ("partial execution"), without waiting for those behind it |
+//! | `deadline` | `"60s"` | how long a complete call waits for its finish; `"none"`: until the end |
+//! | `without_finish` | `"drop"` | what becomes of a complete call when the deadline passes, or the bytes end without a finish: `"drop"` it, `"release"` it if its arguments are whole, or `"end"` the stream |
+//!
+//! Where the stream breaks off with an error, calls without a finish are always dropped.
+//!
+//! # Example
+//!
+//! ```
+//! use stream_policies::FinishGate;
+//! use stream_testkit::{Finish, Replay, Script, WireKind};
+//!
+//! // The limit of tokens cut the second call off: `{"cmd":"in"}` was never meant.
+//! let script = Script::new()
+//!     .call("call_1", "shell", r#"{"cmd":"ls"}"#)
+//!     .call("call_2", "shell", r#"{"cmd":"in"}"#)
+//!     .finish(Finish::Length);
+//! let replayed = Replay::new(script.to_log(WireKind::OpenAiChat)).policy(FinishGate::new).run();
+//! let choice = &replayed.view().choices[0];
+//! let ids: Vec<&str> = choice.calls.iter().map(|call| call.id.as_str()).collect();
+//! assert_eq!(ids, ["call_1"]);
+//! assert_eq!(choice.finish.as_deref(), Some("length"));
+//! ```
+
+mod policy;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+pub use policy::FinishGate;
+pub use settings::{FinishGateSettings, Release, WithoutFinish};

@@ -1,0 +1,210 @@
+//! Rules ready to match.
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::super::arguments::Unreadable;
+use super::settings::{Condition, Rule};
+use crate::glob::Glob;
+use crate::names;
+use crate::settings_error::SettingsError;
+
+/// A rule ready to match.
+#[derive(Debug, Clone)]
+pub(super) struct Compiled {
+    names: Vec<Name>,
+    tests: Vec<(String, Test)>,
+    reason: String,
+}
+
+/// Whether a rule is for a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Matched {
+    Yes,
+    No,
+    /// It would depend on arguments that cannot be read.
+    Unreadable(Unreadable),
+}
+
+#[derive(Debug, Clone)]
+struct Name {
+    exact: Glob,
+    folded: Glob,
+}
+
+#[derive(Debug, Clone)]
+enum Test {
+    Equals(Value),
+    Glob(Glob),
+    /// Once for a part of a value, once for all of it: a leftmost match need not be the longest.
+    Regex {
+        part: Regex,
+        all: Regex,
+    },
+    Present(bool),
+}
+
+impl Compiled {
+    pub(super) fn new(rule: &Rule) -> Result<Self, SettingsError> {
+        if rule.tools.is_empty() {
+            return Err(SettingsError::new("tools", "at least one glob (* is all tools)", "none"));
+        }
+        let names = rule.tools.iter().enumerate().map(|(n, glob)| {
+            let at = format!("tools[{n}]");
+            Ok(Name { exact: Glob::new(glob, &at)?, folded: Glob::new(&names::fold(glob), &at)? })
+        });
+        let tests = rule.when.iter().enumerate().map(|(n, condition)| {
+            let test = Test::new(condition).map_err(|error| error.within(&format!("when[{n}]")))?;
+            Ok((condition.at.clone(), test))
+        });
+        let reason = rule.because.clone();
+        Ok(Self {
+            names: names.collect::<Result<_, SettingsError>>()?,
+            tests: tests.collect::<Result<_, SettingsError>>()?,
+            reason: reason.unwrap_or_else(|| format!("a rule denies {}", rule.tools.join(", "))),
+        })
+    }
+
+    /// Why it denies.
+    pub(super) fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// Whether it allows a call. Names are compared exactly, and tests hold for all of a value.
+    pub(super) fn allows(&self, name: &str, arguments: Result<&Value, Unreadable>) -> Matched {
+        let named = self.names.iter().any(|own| own.exact.matches(name));
+        self.matched(named, arguments, Test::holds)
+    }
+
+    /// Whether it denies a call. Names are compared as leniently as any client might, and tests hold for any part of a
+    /// value.
+    pub(super) fn denies(&self, name: &str, folded: &str, arguments: Result<&Value, Unreadable>) -> Matched {
+        let named = self.names.iter().any(|own| own.exact.matches(name) || own.folded.matches(folded));
+        self.matched(named, arguments, Test::hits)
+    }
+
+    fn matched(
+        &self,
+        named: bool,
+        arguments: Result<&Value, Unreadable>,
+        holds: fn(&Test, Option<&Value>) -> bool,
+    ) -> Matched {
+        match arguments {
+            _ if !named => Matched::No,
+            _ if self.tests.is_empty() => Matched::Yes,
+            Err(why) => Matched::Unreadable(why),
+            Ok(arguments) if self.tests.iter().all(|(at, test)| holds(test, arguments.pointer(at))) => {
+                Matched::Yes
+            }
+            Ok(_) => Matched::No,
+        }
+    }
+}
+
+impl Test {
+    fn new(condition: &Condition) -> Result<Self, SettingsError> {
+        check_pointer(&condition.at)?;
+        let Condition { equals, glob, regex, present, .. } = condition;
+        match (equals, glob, regex, present) {
+            (Some(value), None, None, None) => Ok(Self::Equals(value.clone())),
+            (None, Some(glob), None, None) => Ok(Self::Glob(Glob::new(glob, "glob")?)),
+            (None, None, Some(pattern), None) => {
+                let regex = |pattern: &str| Regex::new(pattern).map_err(|error| bad_regex(&error));
+                Ok(Self::Regex { part: regex(pattern)?, all: regex(&format!(r"\A(?:{pattern})\z"))? })
+            }
+            (None, None, None, Some(present)) => Ok(Self::Present(*present)),
+            _ => {
+                let set = [equals.is_some(), glob.is_some(), regex.is_some(), present.is_some()];
+                let found = set.into_iter().filter(|set| *set).count();
+                let expected = "exactly one of equals, glob, regex and present";
+                Err(SettingsError::new("", expected, found.to_string()))
+            }
+        }
+    }
+
+    /// Whether it holds for all of a value.
+    fn holds(&self, value: Option<&Value>) -> bool {
+        match self {
+            Self::Present(present) => value.is_some() == *present,
+            Self::Equals(own) => value.is_some_and(|value| is_same(own, value)),
+            Self::Glob(_) | Self::Regex { .. } => {
+                value.and_then(scalar).is_some_and(|text| self.matches_all(&text))
+            }
+        }
+    }
+
+    /// Whether it holds for any part of a value. A list or an object is no way around it.
+    fn hits(&self, value: Option<&Value>) -> bool {
+        match (self, value) {
+            (Self::Present(_) | Self::Equals(_), value) => self.holds(value),
+            (_, None) => false,
+            (_, Some(Value::Array(items))) => {
+                items.iter().any(|item| self.hits(Some(item))) || self.matches_part(&joined(items))
+            }
+            (_, Some(Value::Object(members))) => {
+                members.iter().any(|(key, value)| self.matches_part(key) || self.hits(Some(value)))
+            }
+            (_, Some(value)) => scalar(value).is_some_and(|text| self.matches_part(&text)),
+        }
+    }
+
+    fn matches_all(&self, text: &str) -> bool {
+        match self {
+            Self::Glob(glob) => glob.matches(text),
+            Self::Regex { all, .. } => all.is_match(text),
+            Self::Equals(_) | Self::Present(_) => false,
+        }
+    }
+
+    fn matches_part(&self, text: &str) -> bool {
+        match self {
+            Self::Regex { part, .. } => part.is_match(text),
+            _ => self.matches_all(text),
+        }
+    }
+}
+
+/// The text of a string, number or boolean.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(value) => Some(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// What a list of words says when it is run as one line.
+fn joined(items: &[Value]) -> String {
+    items.iter().filter_map(scalar).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether two values are the same, however their numbers are written.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| is_same(a, b)))
+        }
+        (a, b) => a == b,
+    }
+}
+
+fn check_pointer(pointer: &str) -> Result<(), SettingsError> {
+    let escapes = pointer.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
+    if (pointer.is_empty() || pointer.starts_with('/')) && escapes {
+        return Ok(());
+    }
+    let expected = "a JSON Pointer (empty, or / before each key, with ~0 for ~ and ~1 for /)";
+    Err(SettingsError::new("at", expected, format!("{pointer:?}")))
+}
+
+fn bad_regex(error: &regex::Error) -> SettingsError {
+    // The message draws the pattern over several lines; the last one says what is wrong.
+    let message = error.to_string();
+    let last = message.lines().last().unwrap_or_default();
+    SettingsError::new("regex", "a regular expression", last.trim_start_matches("error: "))
+}

@@ -1,0 +1,163 @@
+//! Rules: allow and deny by tool name and by conditions on arguments.
+//!
+//! ```
+//! use futures::FutureExt as _;
+//! use stream_core::Verdict;
+//! use stream_policies::CompletedCall;
+//! use stream_policies::judge::Judge as _;
+//! use stream_policies::judge::rules::{Condition, Otherwise, Rule, RulesSettings};
+//!
+//! let rules = RulesSettings::otherwise(Otherwise::Deny)
+//!     .allow(Rule::tools(["read_file", "list_*"]))
+//!     .allow(Rule::tools(["shell"]).when(Condition::at("/command").regex("ls|pwd")))
+//!     .deny(Rule::tools(["*"]).when(Condition::at("/path").glob("*..*")).because("no way up"))
+//!     .build()?;
+//!
+//! let judge = |name: &str, arguments: &str| {
+//!     rules.judge(CompletedCall::new(name, arguments)).now_or_never().unwrap().unwrap()
+//! };
+//! assert_eq!(judge("list_files", ""), Verdict::Release);
+//! assert_eq!(judge("shell", r#"{"command":"ls"}"#), Verdict::Release);
+//! // What allows must hold for all of a value, what denies for any part of it.
+//! assert_eq!(judge("shell", r#"{"command":"ls; rm -rf /"}"#), Verdict::drop("no rule allows it"));
+//! assert_eq!(judge("read_file", r#"{"path":"../secret"}"#), Verdict::drop("no way up"));
+//! # Ok::<(), stream_policies::SettingsError>(())
+//! ```
+//!
+//! The same from a file:
+//!
+//! ```toml
+//! default = "deny"
+//!
+//! [[allow]]
+//! tools = ["read_file", "list_*"]
+//!
+//! [[allow]]
+//! tools = ["shell"]
+//! when = [{ at = "/command", regex = "ls|pwd" }]
+//!
+//! [[deny]]
+//! tools = ["*"]
+//! when = [{ at = "/path", glob = "*..*" }]
+//! because = "no way up"
+//! ```
+//!
+//! # How a call is judged
+//!
+//! 1. A key that stands twice in its arguments denies it: readers disagree on which one counts.
+//! 2. A `deny` rule that matches denies it. Their order does not matter.
+//! 3. An `allow` rule that matches allows it.
+//! 4. Else the `default` decides, which has to be said.
+//!
+//! | | `allow` | `deny` |
+//! |---|---|---|
+//! | tool names | exactly as the provider sent them | also in other case, trimmed, in Unicode's compatibility form (NFKC) and without invisible characters |
+//! | conditions of one rule | all hold | all hold |
+//! | `glob`, `regex` | match all of a string, number or boolean | match a part (`regex`) or all (`glob`) of any value inside |
+//! | arguments that cannot be read, where a rule for this tool has conditions | the rule allows nothing | denied |
+//!
+//! Arguments that cannot be read and would have decided deny the call whatever the default is. No arguments are an empty
+//! object; the free text of a custom tool is a string at the pointer `""`. Globs know `*` and `?`, both of which also
+//! match `/`, and compare text: `/work/*` matches `/work/../etc`.
+
+mod compiled;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use stream_core::{PolicyError, Verdict};
+
+pub use self::settings::{Condition, Otherwise, Rule, RulesSettings};
+use super::arguments::{self, Unreadable};
+use super::{CompletedCall, Cost, Judge};
+use crate::names;
+use crate::settings_error::SettingsError;
+use compiled::{Compiled, Matched};
+
+/// Allows and denies calls by rules. See the [module](self).
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "RulesSettings")]
+pub struct Rules {
+    allow: Vec<Compiled>,
+    deny: Vec<Compiled>,
+    otherwise: Otherwise,
+}
+
+impl Rules {
+    /// Makes rules from their settings.
+    ///
+    /// # Errors
+    ///
+    /// When a pattern or pointer cannot be read, a rule is for no tool, or a rule could never change anything.
+    pub fn new(settings: &RulesSettings) -> Result<Self, SettingsError> {
+        if settings.default == Otherwise::Allow && !settings.allow.is_empty() {
+            return Err(SettingsError::new(
+                "allow",
+                "no rules, since the default allows",
+                format!("{}", settings.allow.len()),
+            ));
+        }
+        let compile = |rules: &[Rule], list: &str| -> Result<Vec<Compiled>, SettingsError> {
+            let each = rules.iter().enumerate();
+            each.map(|(n, rule)| Compiled::new(rule).map_err(|error| error.within(&format!("{list}[{n}]"))))
+                .collect()
+        };
+        Ok(Self {
+            allow: compile(&settings.allow, "allow")?,
+            deny: compile(&settings.deny, "deny")?,
+            otherwise: settings.default,
+        })
+    }
+
+    /// The verdict on a call.
+    #[must_use]
+    pub fn verdict(&self, call: &CompletedCall) -> Verdict {
+        let arguments = arguments::read(call);
+        if let Err(twice @ Unreadable::DuplicateKey) = arguments {
+            return Verdict::drop(twice.to_string());
+        }
+        let arguments = arguments.as_ref().map_err(|why| *why);
+        let folded = names::fold(call.name());
+        for rule in &self.deny {
+            match rule.denies(call.name(), &folded, arguments) {
+                Matched::No => {}
+                Matched::Yes => return Verdict::drop(rule.reason()),
+                Matched::Unreadable(why) => return Verdict::drop(why.to_string()),
+            }
+        }
+        let mut unreadable = None;
+        for rule in &self.allow {
+            match rule.allows(call.name(), arguments) {
+                Matched::No => {}
+                Matched::Yes => return Verdict::Release,
+                Matched::Unreadable(why) => unreadable = Some(why),
+            }
+        }
+        match (unreadable, self.otherwise) {
+            (Some(why), _) => Verdict::drop(why.to_string()),
+            (None, Otherwise::Allow) => Verdict::Release,
+            (None, Otherwise::Deny) => Verdict::drop("no rule allows it"),
+        }
+    }
+}
+
+impl TryFrom<RulesSettings> for Rules {
+    type Error = SettingsError;
+
+    fn try_from(settings: RulesSettings) -> Result<Self, SettingsError> {
+        Self::new(&settings)
+    }
+}
+
+#[async_trait]
+impl Judge for Rules {
+    async fn judge(&self, call: CompletedCall) -> Result<Verdict, PolicyError> {
+        Ok(self.verdict(&call))
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Instant
+    }
+}

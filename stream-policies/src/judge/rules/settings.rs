@@ -1,0 +1,151 @@
+//! Rules as they are written down.
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::Rules;
+use crate::settings_error::SettingsError;
+
+/// Rules before they are made into [`Rules`]. The default has to be said.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[must_use]
+pub struct RulesSettings {
+    /// What becomes of a call that no rule is for.
+    pub default: Otherwise,
+    /// What may run.
+    #[serde(default)]
+    pub allow: Vec<Rule>,
+    /// What may not, whatever else allows it.
+    #[serde(default)]
+    pub deny: Vec<Rule>,
+}
+
+impl RulesSettings {
+    /// No rules, and this for every call.
+    pub fn otherwise(default: Otherwise) -> Self {
+        Self { default, allow: Vec::new(), deny: Vec::new() }
+    }
+
+    /// One more rule that allows.
+    pub fn allow(mut self, rule: Rule) -> Self {
+        self.allow.push(rule);
+        self
+    }
+
+    /// One more rule that denies.
+    pub fn deny(mut self, rule: Rule) -> Self {
+        self.deny.push(rule);
+        self
+    }
+
+    /// Makes the rules.
+    ///
+    /// # Errors
+    ///
+    /// As [`Rules::new`].
+    pub fn build(&self) -> Result<Rules, SettingsError> {
+        Rules::new(self)
+    }
+}
+
+/// What becomes of a call that no rule is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Otherwise {
+    /// It is allowed.
+    Allow,
+    /// It is denied.
+    Deny,
+}
+
+/// A rule: for which tools, under which conditions, and why.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[must_use]
+pub struct Rule {
+    /// Globs of tool names.
+    pub tools: Vec<String>,
+    /// What must hold of the arguments, all of it.
+    #[serde(default)]
+    pub when: Vec<Condition>,
+    /// The reason that is recorded when the rule denies, and may be sent to the client.
+    #[serde(default)]
+    pub because: Option<String>,
+}
+
+impl Rule {
+    /// A rule for the tools whose name matches one of these globs.
+    pub fn tools<S: Into<String>>(globs: impl IntoIterator<Item = S>) -> Self {
+        Self { tools: globs.into_iter().map(Into::into).collect(), when: Vec::new(), because: None }
+    }
+
+    /// Only if this, too, holds of the arguments.
+    pub fn when(mut self, condition: Condition) -> Self {
+        self.when.push(condition);
+        self
+    }
+
+    /// The reason that is recorded when the rule denies, and may be sent to the client.
+    pub fn because(mut self, reason: impl Into<String>) -> Self {
+        self.because = Some(reason.into());
+        self
+    }
+}
+
+/// What must hold of one value in the arguments. Exactly one of the tests is set.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[must_use]
+pub struct Condition {
+    /// The JSON Pointer of the value; `""` is all of the arguments.
+    pub at: String,
+    /// It is this. Numbers are compared as numbers.
+    #[serde(default, deserialize_with = "some")]
+    pub equals: Option<Value>,
+    /// It matches this glob.
+    #[serde(default)]
+    pub glob: Option<String>,
+    /// It matches this regular expression.
+    #[serde(default)]
+    pub regex: Option<String>,
+    /// It is there, or is not. A `null` is there.
+    #[serde(default)]
+    pub present: Option<bool>,
+}
+
+impl Condition {
+    /// A condition on the value at a JSON Pointer; say which next.
+    pub fn at(pointer: impl Into<String>) -> Self {
+        Self { at: pointer.into(), equals: None, glob: None, regex: None, present: None }
+    }
+
+    /// The value is this.
+    pub fn equals(mut self, value: impl Into<Value>) -> Self {
+        self.equals = Some(value.into());
+        self
+    }
+
+    /// The value matches a glob.
+    pub fn glob(mut self, glob: impl Into<String>) -> Self {
+        self.glob = Some(glob.into());
+        self
+    }
+
+    /// The value matches a regular expression.
+    pub fn regex(mut self, regex: impl Into<String>) -> Self {
+        self.regex = Some(regex.into());
+        self
+    }
+
+    /// The value is there, or is not.
+    pub fn present(mut self, present: bool) -> Self {
+        self.present = Some(present);
+        self
+    }
+}
+
+/// A `null` that was written down is a value to compare with.
+fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}

@@ -1,0 +1,50 @@
+//! Bundled policies for model streams: gates, judges, redaction, validation, and how they compose.
+//!
+//! Each folder holds one policy and has the same grammar: documentation with an example that runs, its settings, the
+//! policy, its tests.
+
+pub mod buffered_judge;
+pub mod compose;
+pub mod config;
+mod duration;
+pub mod finish_gate;
+mod glob;
+#[cfg(any(doc, doctest))]
+#[doc = include_str!("../../docs/policies.md")]
+pub mod guide {}
+pub mod hide_reasoning;
+pub mod inject;
+pub mod judge;
+#[cfg(feature = "patterns")]
+mod matcher;
+mod names;
+pub mod observe;
+pub mod quota;
+#[cfg(feature = "patterns")]
+pub mod redact;
+mod settings_error;
+#[cfg(feature = "patterns")]
+pub mod stop_on;
+#[cfg(test)]
+mod testing;
+pub mod tool_gate;
+pub mod validate_parameters;
+
+pub use buffered_judge::{BufferedJudge, BufferedJudgeSettings};
+pub use compose::{Chain, Condition, FailClosed, FailOpen, Monitor, Timeout, When};
+pub use config::{PolicySet, Registry};
+pub use finish_gate::{FinishGate, FinishGateSettings};
+pub use hide_reasoning::{HideReasoning, HideReasoningSettings};
+pub use inject::{Inject, InjectSettings};
+pub use judge::{CompletedCall, Judge, Rules};
+#[cfg(feature = "patterns")]
+pub use matcher::{BlockEnds, Pattern};
+pub use quota::{Quota, QuotaSettings};
+#[cfg(feature = "patterns")]
+pub use redact::{AtLimit, Place, Preset, Redact, RedactSettings};
+pub use settings_error::SettingsError;
+#[cfg(feature = "patterns")]
+pub use stop_on::{StopOn, StopOnSettings};
+pub use stream_core::Passthrough;
+pub use tool_gate::{ToolGate, ToolGateSettings};
+pub use validate_parameters::{ValidateParameters, ValidateParametersSettings};

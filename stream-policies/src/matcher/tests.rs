@@ -1,0 +1,287 @@
+use std::ops::Range;
+
+use proptest::prelude::*;
+use regex::Regex;
+
+use super::pattern::What;
+use super::{Hit, Matcher, OVER_LIMIT, Pattern, Patterns};
+
+/// What is found in a whole text, by another engine and by the book.
+fn whole(patterns: &[Pattern], text: &str) -> Vec<(usize, Range<usize>)> {
+    let regexes: Vec<Regex> = patterns.iter().map(|pattern| Regex::new(&source(pattern)).unwrap()).collect();
+    let mut found = Vec::new();
+    let mut from = 0;
+    loop {
+        let next = patterns.iter().zip(&regexes).enumerate().filter_map(|(rule, (pattern, regex))| {
+            next_match(pattern, regex, text, from).map(|range| (range.start, rule, range.end))
+        });
+        let Some((start, rule, end)) = next.min() else { return found };
+        found.push((rule, start..end));
+        from = end;
+    }
+}
+
+fn source(pattern: &Pattern) -> String {
+    match &pattern.what {
+        What::Regex(regex) => regex.clone(),
+        What::Literal { text, ignore_case: false } => regex::escape(text),
+        What::Literal { text, ignore_case: true } => format!("(?i-u:{})", regex::escape(text)),
+    }
+}
+
+fn next_match(pattern: &Pattern, regex: &Regex, text: &str, mut from: usize) -> Option<Range<usize>> {
+    loop {
+        let found = regex.find_at(text, from)?;
+        let Some(check) = pattern.check else { return Some(found.range()) };
+        if let Some(counts) = check(found.as_str()) {
+            return Some(found.start() + counts.start..found.start() + counts.end);
+        }
+        from = found.start() + found.as_str().chars().next().map_or(1, char::len_utf8);
+    }
+}
+
+fn spans(hits: &[Hit]) -> Vec<(usize, Range<usize>)> {
+    hits.iter().map(|hit| (hit.rule, hit.start..hit.end)).collect()
+}
+
+/// Pushes a text cut at these places, and checks after each piece that what is said to be decided is.
+fn streamed(patterns: &Patterns, text: &str, cuts: &[usize], limit: usize) -> (Vec<Hit>, u64) {
+    let mut matcher = Matcher::new(patterns.clone(), limit);
+    let mut hits = Vec::new();
+    let mut decided = Vec::new();
+    for piece in pieces(text, cuts) {
+        matcher.push(piece, &mut hits);
+        decided.push((matcher.decided(), hits.len()));
+    }
+    matcher.finish(&mut hits);
+    for (until, known) in decided {
+        let late = hits[known..].iter().find(|hit| hit.start < until && hit.rule != OVER_LIMIT);
+        assert_eq!(late, None, "decided up to {until} of {text:?}");
+    }
+    (hits, matcher.steps())
+}
+
+fn pieces<'a>(text: &'a str, cuts: &[usize]) -> Vec<&'a str> {
+    let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (text.len() + 1)).collect();
+    cuts.retain(|cut| text.is_char_boundary(*cut));
+    cuts.extend([0, text.len()]);
+    cuts.sort_unstable();
+    cuts.windows(2).map(|cut| &text[cut[0]..cut[1]]).collect()
+}
+
+fn regex_source() -> impl Strategy<Value = String> {
+    let atom = prop_oneof![
+        6 => prop_oneof![Just("a"), Just("b"), Just("c"), Just(" "), Just("é")],
+        3 => prop_oneof![Just("[ab]"), Just("[^a]"), Just("."), Just("[a-cé]")],
+        1 => prop_oneof![Just(r"(?-u:\b)"), Just(r"\A"), Just(r"\z"), Just("(?m:^)"), Just("(?m:$)")],
+    ]
+    .prop_map(str::to_owned);
+    atom.prop_recursive(4, 12, 3, |inner| {
+        let suffix = prop_oneof![
+            Just("*"),
+            Just("+"),
+            Just("?"),
+            Just("*?"),
+            Just("+?"),
+            Just("??"),
+            Just("{2}"),
+            Just("{1,3}"),
+        ];
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.concat()),
+            prop::collection::vec(inner.clone(), 2..3).prop_map(|parts| format!("(?:{})", parts.join("|"))),
+            (inner, suffix).prop_map(|(part, suffix)| format!("(?:{part}){suffix}")),
+        ]
+    })
+}
+
+fn pattern() -> impl Strategy<Value = Pattern> {
+    let literal = "[abcAé ]{1,4}";
+    prop_oneof![
+        3 => regex_source().prop_map(|regex| Pattern::regex("regex", regex)),
+        1 => literal.prop_map(|text| Pattern::literal("literal", text)),
+        1 => literal.prop_map(|text| Pattern::literal("any case", text).ignore_case()),
+    ]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(vec!["a", "b", "c", "A", " ", "é", "\n"]), 0..40)
+        .prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_found_piece_by_piece_is_what_is_found_in_the_whole(
+        patterns in prop::collection::vec(pattern(), 1..4),
+        text in text(),
+        cuts in prop::collection::vec(0_usize..80, 0..8),
+    ) {
+        let compiled = Patterns::new(&patterns);
+        prop_assume!(compiled.is_ok());
+        let compiled = compiled.unwrap();
+        let expected = whole(&patterns, &text);
+        let sources: Vec<String> = patterns.iter().map(source).collect();
+        prop_assert_eq!(spans(&compiled.find_all(&text)), &expected[..], "whole {:?} of {:?}", sources, text);
+        let every: Vec<usize> = (0..=text.len()).collect();
+        for cuts in [&cuts, &every] {
+            let (hits, _) = streamed(&compiled, &text, cuts, usize::MAX);
+            prop_assert_eq!(spans(&hits), &expected[..], "{:?} of {:?}", sources, text);
+        }
+    }
+
+    #[test]
+    fn what_is_withheld_over_the_limit_does_not_depend_on_the_pieces(
+        patterns in prop::collection::vec(pattern(), 1..4),
+        text in text(),
+        limit in 0_usize..12,
+        cuts in prop::collection::vec(0_usize..80, 0..8),
+    ) {
+        let compiled = Patterns::new(&patterns);
+        prop_assume!(compiled.is_ok());
+        let compiled = compiled.unwrap();
+        let joined = |cuts: &[usize]| {
+            let mut joined: Vec<(usize, Range<usize>)> = Vec::new();
+            for hit in streamed(&compiled, &text, cuts, limit).0 {
+                match joined.last_mut() {
+                    Some((_, range)) if hit.continues && range.end == hit.start => range.end = hit.end,
+                    _ => joined.push((hit.rule, hit.start..hit.end)),
+                }
+            }
+            joined
+        };
+        let every: Vec<usize> = (0..=text.len()).collect();
+        let whole = joined(&[]);
+        prop_assert_eq!(joined(&cuts), &whole[..]);
+        prop_assert_eq!(joined(&every), &whole[..]);
+        for (_, range) in &whole {
+            prop_assert!(text.is_char_boundary(range.start) && text.is_char_boundary(range.end));
+        }
+    }
+}
+
+fn compiled(patterns: &[Pattern]) -> Patterns {
+    Patterns::new(patterns).unwrap()
+}
+
+#[test]
+fn text_is_decided_as_soon_as_no_match_can_be_under_way() {
+    let patterns = compiled(&[
+        Pattern::regex("key", r"(?-u:\b)sk-[a-z]{3,}"),
+        Pattern::regex("mail", "[a-z]+@[a-z]+"),
+        Pattern::literal("name", "blue bird"),
+    ]);
+    let mut matcher = Matcher::new(patterns, usize::MAX);
+    let mut hits = Vec::new();
+    for (piece, decided) in
+        [("1, 2", 4), (" sk", 5), (" is", 8), (" no", 11), (" blue", 14), (" ", 14), ("x ", 21)]
+    {
+        matcher.push(piece, &mut hits);
+        assert_eq!(matcher.decided(), decided, "{piece:?}");
+    }
+    assert_eq!(hits, []);
+}
+
+#[test]
+fn a_lazy_match_is_decided_at_its_end() {
+    let patterns = compiled(&[Pattern::regex("tag", "(?s)<x>.*?</x>")]);
+    let (hits, _) = streamed(&patterns, "a<x>b</x>c</x>", &[], usize::MAX);
+    assert_eq!(spans(&hits), [(0, 1..9)]);
+    let mut matcher = Matcher::new(patterns, usize::MAX);
+    matcher.push("a<x>b</x>c", &mut Vec::new());
+    assert_eq!(matcher.decided(), 10);
+}
+
+#[test]
+fn limited_patterns_hold_no_more_than_their_length() {
+    let patterns = compiled(&[Pattern::regex("four", "a{3}b"), Pattern::literal("five", "aaaac")]);
+    let mut matcher = Matcher::new(patterns, usize::MAX);
+    matcher.push(&"a".repeat(100), &mut Vec::new());
+    assert_eq!(matcher.decided(), 95);
+}
+
+#[test]
+fn over_the_limit_everything_is_withheld_until_no_match_is_under_way() {
+    let patterns = compiled(&[Pattern::regex("key", "(?s)BEGIN.*?END")]);
+    let text = format!("x BEGIN{}END y", "k".repeat(50));
+    let (hits, _) = streamed(&patterns, &text, &[20, 40], 10);
+    assert_eq!(hits, [Hit::new(OVER_LIMIT, 2, text.len() - 1)]);
+    assert_eq!(&text[text.len() - 1..], "y");
+}
+
+#[test]
+fn work_is_linear_in_the_text() {
+    let presets = crate::redact::all_presets();
+    let patterns = compiled(&presets);
+    let machines = patterns.machines().len() as u64;
+    for sample in [
+        "The quick brown fox jumps over jane@example.com, 4111 1111 1111 1111 and sk-abcdefghijklmnopqrstuvwx. ",
+        "1234 5678 9012 3456 7890 ",
+        "AB12 CD34 EF56 GH78 IJ90 KL12 MN34 OP56 ",
+        "a.b.c@d.e.f@g.h.i@",
+        "-----BEGIN PRIVATE KEY-----",
+        "eyJeyJeyJeyJ.eyJeyJeyJ.",
+    ] {
+        let steps = |copies: usize| {
+            let text = sample.repeat(copies);
+            let every: Vec<usize> = (0..text.len()).step_by(7).collect();
+            streamed(&patterns, &text, &every, 64 << 10).1
+        };
+        let (short, long) = (steps(200), steps(1600));
+        assert!(long <= short * 9, "{sample:?}: {short} steps, then {long} for eight times as much");
+        assert!(short <= machines * 40 * 200 * sample.len() as u64, "{sample:?}: {short} steps");
+    }
+}
+
+#[test]
+fn patterns_that_cannot_be_used_are_refused_with_the_reason() {
+    for (pattern, message) in [
+        (
+            Pattern::regex("p", "a*"),
+            "pattern \"p\": expected a regex that matches something, found one that also matches the empty text, \
+             which is everywhere",
+        ),
+        (
+            Pattern::regex("p", r"\bcat\b"),
+            r#"pattern "p": expected the word boundary of ASCII, `(?-u:\b)`, found that of Unicode, `\b`"#,
+        ),
+        (
+            Pattern::regex("p", "[a&&b]"),
+            "pattern \"p\": expected a regex that matches something, found one that never matches",
+        ),
+        (
+            Pattern::regex("p", r"(\w{50}|\w{60}x){20}"),
+            "pattern \"p\": expected a regex that compiles to at most 16 MiB, found a larger one: use [0-9] for \\d, \
+             [A-Za-z0-9_] for \\w, smaller repetitions",
+        ),
+        (
+            Pattern::literal("p", ""),
+            "pattern \"p\": expected a literal, found an empty one, which would match everywhere",
+        ),
+    ] {
+        assert_eq!(Patterns::new(&[pattern]).unwrap_err().to_string(), message);
+    }
+    let broken = Patterns::new(&[Pattern::regex("p", "a(")]).unwrap_err().to_string();
+    assert!(broken.starts_with("pattern \"p\": expected a regex, found regex parse error"), "{broken}");
+}
+
+#[test]
+fn patterns_are_read_from_settings() {
+    let read = |json: &str| serde_json::from_str::<Pattern>(json).map_err(|error| error.to_string());
+    assert_eq!(read(r#"{"name":"t","regex":"a+"}"#), Ok(Pattern::regex("t", "a+")));
+    assert_eq!(
+        read(r#"{"name":"t","literal":"a","ignore_case":true}"#),
+        Ok(Pattern::literal("t", "a").ignore_case())
+    );
+    let message = |json: &str| read(json).unwrap_err();
+    assert_eq!(message(r#"{"name":"t"}"#), "pattern \"t\": expected `regex` or `literal`, found neither");
+    assert_eq!(
+        message(r#"{"name":"t","regex":"a","literal":"b"}"#),
+        "pattern \"t\": expected `regex` or `literal`, found both"
+    );
+    assert_eq!(
+        message(r#"{"name":"t","regex":"a","ignore_case":true}"#),
+        "pattern \"t\": expected `(?i)` in the regex to ignore case, found `ignore_case`"
+    );
+}

@@ -1,0 +1,59 @@
+//! What policies did, for the host: decisions in memory, to a closure, as `tracing` events, as metrics.
+//!
+//! A stream has one [`Observer`](stream_core::Observer); [`Observers`] joins several. None of them is ever shown secret
+//! text: a [`Decision`](stream_core::Decision) says which policy did what to which block and why, how many bytes it was
+//! about and how long they were held.
+//!
+//! | observer | what it does |
+//! |---|---|
+//! | [`Recorder`] | keeps the last decisions of many streams in memory, bounded |
+//! | [`Decisions`] | hands every decision to a closure: the host's own sink |
+//! | [`Traced`] | `tracing` events (feature `tracing`) |
+//! | [`Metrics`] | counters that a host can export: decisions by policy and action, held bytes and their growth, time held |
+//!
+//! ```
+//! use stream_core::{Passthrough, StreamProcessor};
+//! use stream_policies::observe::{Decisions, Metrics, Observers, Recorder};
+//!
+//! // Once, at start.
+//! let (recorder, metrics) = (Recorder::new(1000), Metrics::new());
+//! // For each stream.
+//! let observer = Observers::new()
+//!     .and(recorder.observer())
+//!     .and(metrics.observer())
+//!     .and(Decisions::to(|decision| assert!(decision.enforced)));
+//! let builder = StreamProcessor::builder().policy(Passthrough).observer(observer);
+//! # let _ = builder;
+//! assert_eq!(metrics.snapshot().decisions, []);
+//! assert_eq!(recorder.decisions(), []);
+//! ```
+
+mod decisions;
+mod metrics;
+mod observers;
+mod recorder;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "tracing")]
+mod traced;
+
+pub use decisions::Decisions;
+pub use metrics::{Counted, Metrics, MetricsObserver, Snapshot};
+pub use observers::Observers;
+pub use recorder::{Recorder, RecorderObserver};
+#[cfg(feature = "tracing")]
+pub use traced::Traced;
+
+/// The word for an action, in metrics and events.
+pub(crate) fn word(action: stream_core::Action) -> &'static str {
+    use stream_core::Action;
+    match action {
+        Action::Released => "released",
+        Action::Dropped => "dropped",
+        Action::Edited => "edited",
+        Action::Inserted => "inserted",
+        Action::Terminated => "terminated",
+        Action::Failed => "failed",
+        _ => "other",
+    }
+}

@@ -1,0 +1,73 @@
+//! Decisions in memory.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use stream_core::{Decision, Observer};
+
+/// Keeps the last decisions of all streams it observes. Clones share them.
+#[derive(Debug, Clone)]
+pub struct Recorder(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    capacity: usize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    decisions: VecDeque<Decision>,
+    forgotten: u64,
+}
+
+impl Recorder {
+    /// Keeps at most so many decisions; the oldest are forgotten first.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self(Arc::new(Shared { capacity, kept: Mutex::default() }))
+    }
+
+    /// An observer for one stream.
+    #[must_use]
+    pub fn observer(&self) -> RecorderObserver {
+        RecorderObserver(self.clone())
+    }
+
+    /// The decisions that are kept, the oldest first.
+    #[must_use]
+    pub fn decisions(&self) -> Vec<Decision> {
+        self.lock().decisions.iter().cloned().collect()
+    }
+
+    /// Takes the decisions that are kept, the oldest first.
+    #[must_use]
+    pub fn take(&self) -> Vec<Decision> {
+        std::mem::take(&mut self.lock().decisions).into()
+    }
+
+    /// How many decisions were forgotten because there were too many.
+    #[must_use]
+    pub fn forgotten(&self) -> u64 {
+        self.lock().forgotten
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Observes one stream for a [`Recorder`].
+#[derive(Debug)]
+pub struct RecorderObserver(Recorder);
+
+impl Observer for RecorderObserver {
+    fn decision(&mut self, decision: &Decision) {
+        let mut kept = self.0.lock();
+        kept.decisions.push_back(decision.clone());
+        if kept.decisions.len() > self.0.0.capacity {
+            kept.decisions.pop_front();
+            kept.forgotten += 1;
+        }
+    }
+}

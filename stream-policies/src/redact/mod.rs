@@ -1,0 +1,67 @@
+//! Redact: takes secrets out of what the model says.
+//!
+//! Regexes, literals and [presets](Preset) are looked for in text, reasoning, refusals and the arguments of calls; what
+//! is found leaves as a placeholder. The result is the same however the upstream splits its text, and equal to what
+//! redacting the whole text at once would give: the leftmost match, the pattern listed first where several match at one
+//! place, then on behind it.
+//!
+//! ```
+//! use stream_policies::{Preset, RedactSettings};
+//! use stream_testkit::{Fragments, Replay, Script, WireKind};
+//!
+//! let redact = RedactSettings::default().preset(Preset::Email).build()?;
+//! let script = Script::new().text_fragments(Fragments::Chars(3)).text("Write to jane@example.com.");
+//! let log = script.to_log(WireKind::AnthropicMessages);
+//! let replayed = Replay::new(&log).policy(move || redact.clone()).run();
+//! assert_eq!(replayed.view().choices[0].content, "Write to [redacted].");
+//! # Ok::<(), stream_policies::SettingsError>(())
+//! ```
+//!
+//! # Settings
+//!
+//! | setting | default | |
+//! |---|---|---|
+//! | `presets` | none | kinds of secrets that are known by their shape, see [`Preset`] |
+//! | `patterns` | none | regexes and literals with names, see [`Pattern`](crate::Pattern); presets come first |
+//! | `places` | all four | where to look: `content`, `reasoning`, `refusal`, `arguments` |
+//! | `replacement` | `[redacted]` | what stands for a hit; `{name}` becomes the name of the pattern |
+//! | `block_ends` | `reasoning_decides` | whether text at the end of a block waits for the next, see [`BlockEnds`](crate::BlockEnds) |
+//! | `hold_limit` | 65536 | how many bytes of one text may be undecided |
+//! | `at_limit` | `redact` | `redact`: all that is undecided is taken out, and so is what follows until no match can be under way; `terminate`: the stream ends |
+//!
+//! # What is held back
+//!
+//! A chunk leaves as soon as no match can start in it any more that has not been decided. Most patterns are clear of
+//! each word within a byte, an e-mail address is not clear of a word before the next space: then text runs one chunk
+//! behind. A chunk in which nothing was found leaves as the bytes that came, however long it was held. Text at the end of
+//! a block may go on in the next one, since clients put a choice's text together; by default it waits for that, and a
+//! call behind it waits too. Reasoning does not, or every answer would wait for its end.
+//!
+//! A tool call is held until it is complete. Every key and value of its arguments is matched as the tool will read it,
+//! escapes resolved, and the arguments stay JSON; a number in which something is found becomes a string. Arguments that
+//! are no JSON and in which something is found are not sent: the call is dropped.
+//!
+//! Reasoning that is signed (Anthropic, Responses) cannot be edited (rule 22): each block is held until it is complete,
+//! and left without any text if something was found in it, so that the next turn still works.
+//!
+//! # What it does not see
+//!
+//! Opaque blocks (server tools and their results, images), names and ids of calls, and errors of the upstream.
+
+mod arguments;
+mod checks;
+mod policy;
+mod preset;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+pub use self::policy::Redact;
+pub use self::preset::Preset;
+pub use self::settings::{AtLimit, Place, RedactSettings};
+
+/// The patterns of all presets.
+#[cfg(test)]
+pub(crate) fn all_presets() -> Vec<crate::Pattern> {
+    Preset::ALL.into_iter().flat_map(Preset::patterns).collect()
+}

@@ -1,0 +1,208 @@
+//! The policy.
+
+use std::sync::Arc;
+
+use stream_core::{
+    Attention, Channel, Chunk, Context, End, Ending, Needs, Policy, PolicyError, Replacement, StreamState,
+    ToolCall, async_trait,
+};
+
+use super::arguments::{self, Redacted};
+use super::{AtLimit, Place, RedactSettings};
+use crate::SettingsError;
+use crate::matcher::{Hit, Lane, Lanes, OVER_LIMIT, Patterns, Release};
+
+/// Takes secrets out of what the model says. See the [module](super).
+///
+/// Made by [`RedactSettings::build`], and cloned for each stream: the compiled patterns are shared.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Redact {
+    patterns: Patterns,
+    settings: Arc<RedactSettings>,
+    lanes: Lanes,
+}
+
+impl Redact {
+    pub(super) fn new(settings: RedactSettings) -> Result<Self, SettingsError> {
+        let patterns = settings.all_patterns();
+        if patterns.is_empty() {
+            return Err(SettingsError::new("redact", "a preset or a pattern", "none"));
+        }
+        let patterns = Patterns::new(&patterns)?;
+        let lanes = Lanes::new(patterns.clone(), settings.hold_limit, settings.block_ends);
+        Ok(Self { patterns, settings: Arc::new(settings), lanes })
+    }
+
+    fn attention(&self, place: Place, attention: Attention) -> Attention {
+        if self.settings.places.contains(&place) { attention } else { Attention::Nothing }
+    }
+
+    /// Text came: what is decided by it leaves.
+    fn text(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
+        let key = chunk.block();
+        let (Some(key), Some(text)) = (key, chunk.text()) else {
+            ctx.send(chunk);
+            return;
+        };
+        let Some(lane) = self.lanes.of(key, state) else {
+            ctx.send(chunk);
+            return;
+        };
+        if lane.push(key, text, is_whole(state, key, ctx)) {
+            ctx.send(chunk);
+            return;
+        }
+        ctx.buffer(chunk);
+        release(lane, &self.patterns, &self.settings, state, ctx);
+    }
+
+    /// A block of text is complete: what is undecided at its end may be decided there.
+    fn block_end(&mut self, state: &StreamState, ctx: &mut Context<'_>) {
+        let Some(block) = state.just_completed() else { return };
+        let Some(channel) = block.channel() else { return };
+        let settles = self.lanes.decides_at_end_of(channel);
+        let Some(lane) = self.lanes.of(block.key(), state) else { return };
+        if settles {
+            lane.settle();
+        }
+        release(lane, &self.patterns, &self.settings, state, ctx);
+    }
+
+    /// No more text comes.
+    fn finish(&mut self, state: &StreamState, ctx: &mut Context<'_>) {
+        for (_, lane) in self.lanes.all() {
+            lane.finish();
+            release(lane, &self.patterns, &self.settings, state, ctx);
+        }
+    }
+
+    fn call(&self, call: &ToolCall, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+        let put = |hit: &Hit| put(hit, &self.patterns, &self.settings);
+        let redacted = if call.flavor() == stream_core::CallFlavor::Custom {
+            // Free text, not JSON.
+            let hits = self.patterns.find_all(call.arguments());
+            let arguments = arguments::replaced(call.arguments(), &hits, put);
+            let rules: Vec<usize> = hits.iter().map(|hit| hit.rule).collect();
+            if rules.is_empty() { Redacted::Clean } else { Redacted::Changed { arguments, rules } }
+        } else {
+            arguments::redact(call.arguments(), &self.patterns, put)
+        };
+        match redacted {
+            Redacted::Clean => ctx.flush_block(call.key()),
+            Redacted::Changed { arguments, rules } => {
+                let reason = reason(&self.patterns, rules);
+                ctx.replace(call.key(), Replacement::new(arguments).because(reason))?;
+            }
+            Redacted::Unreadable { rules } => {
+                let reason = reason(&self.patterns, rules);
+                ctx.discard_because(call.key(), format!("{reason} in arguments that are no JSON"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Policy for Redact {
+    fn name(&self) -> &str {
+        "redact"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::nothing()
+            .content(self.attention(Place::Content, Attention::Chunks))
+            .reasoning(self.attention(Place::Reasoning, Attention::Chunks))
+            .refusal(self.attention(Place::Refusal, Attention::Chunks))
+            .calls(self.attention(Place::Arguments, Attention::Completed))
+            .structure(true)
+    }
+
+    fn awaits(&self) -> bool {
+        false
+    }
+
+    async fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        self.text(chunk, state, ctx);
+        if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) {
+            return self.call(call, ctx);
+        }
+        self.block_end(state, ctx);
+        if state.is_terminal() {
+            self.finish(state, ctx);
+        }
+        Ok(())
+    }
+
+    async fn on_end(
+        &mut self,
+        _: End,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        self.finish(state, ctx);
+        Ok(())
+    }
+}
+
+/// Whether the block leaves as a whole or not at all: signed reasoning cannot be edited (rule 22), and half of it
+/// would be refused in the next turn as much as other words.
+fn is_whole(state: &StreamState, key: stream_core::BlockKey, ctx: &Context<'_>) -> bool {
+    let reasoning = state.block(key).is_some_and(|block| block.channel() == Some(Channel::Reasoning));
+    reasoning && ctx.reasoning_is_signed()
+}
+
+/// Lets go what is decided of a text.
+fn release(
+    lane: &mut Lane,
+    patterns: &Patterns,
+    settings: &RedactSettings,
+    state: &StreamState,
+    ctx: &mut Context<'_>,
+) {
+    let mut rules: Vec<usize> = lane.hits().map(|hit| hit.rule).collect();
+    if settings.at_limit == AtLimit::Terminate && rules.contains(&OVER_LIMIT) {
+        ctx.terminate(Ending::error("the answer could not be checked for what has to be withheld"));
+        return;
+    }
+    let mut until = lane.decided();
+    let whole = lane.held_blocks().first().is_some_and(|(key, _)| is_whole(state, *key, ctx));
+    if whole {
+        let is_over = |key| state.block(key).is_none_or(|b| b.status() != stream_core::BlockStatus::Open);
+        let decided = until;
+        let blocks = lane.held_blocks();
+        let ready = blocks.iter().take_while(|(key, end)| *end <= decided && is_over(*key));
+        until = ready.last().map_or(0, |(_, end)| *end);
+    }
+    let mut released = lane.release(until, |hit| put(hit, patterns, settings)).into_iter().peekable();
+    rules.retain(|_| released.peek().is_some());
+    let reason = (!rules.is_empty()).then(|| reason(patterns, rules));
+    while let Some(Release { key, text }) = released.next() {
+        let mut texts = vec![text];
+        while let Some(more) = released.next_if(|next| next.key == key) {
+            texts.push(more.text);
+        }
+        if whole && texts.iter().any(Option::is_some) {
+            texts.iter_mut().for_each(|text| *text = Some(String::new()));
+        }
+        ctx.flush_first(key, texts, reason.clone());
+    }
+}
+
+/// What stands for a hit.
+fn put(hit: &Hit, patterns: &Patterns, settings: &RedactSettings) -> String {
+    settings.replacement.replace("{name}", patterns.name(hit.rule))
+}
+
+/// Names what was found, each once.
+fn reason(patterns: &Patterns, mut rules: Vec<usize>) -> String {
+    rules.sort_unstable();
+    let mut names: Vec<&str> = rules.into_iter().map(|rule| patterns.name(rule)).collect();
+    names.dedup();
+    format!("found {}", names.join(", "))
+}

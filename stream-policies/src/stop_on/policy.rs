@@ -1,0 +1,177 @@
+//! The policy.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use stream_core::{
+    Attention, BlockKey, Chunk, Context, End, Ending, Needs, Policy, PolicyError, StreamBlock, StreamState,
+    async_trait,
+};
+
+use super::{Ends, StopOnSettings, StopPlace};
+use crate::SettingsError;
+use crate::matcher::{BlockEnds, Lane, Lanes, Patterns, Release};
+
+/// Ends the stream at a phrase. See the [module](super).
+///
+/// Made by [`StopOnSettings::build`], and cloned for each stream: the compiled patterns are shared.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct StopOn {
+    patterns: Patterns,
+    settings: Arc<StopOnSettings>,
+    lanes: Lanes,
+    /// Choices that were ended silently.
+    stopped: BTreeSet<u32>,
+}
+
+impl StopOn {
+    pub(super) fn new(settings: StopOnSettings) -> Result<Self, SettingsError> {
+        let patterns = Patterns::new(&settings.patterns)?;
+        let lanes = Lanes::new(patterns.clone(), settings.hold_limit, BlockEnds::default());
+        Ok(Self { patterns, settings: Arc::new(settings), lanes, stopped: BTreeSet::new() })
+    }
+
+    fn attention(&self, place: StopPlace) -> Attention {
+        let silently = self.settings.ends == Ends::Silently;
+        let looks = silently || self.settings.places.contains(&place);
+        if looks { Attention::Chunks } else { Attention::Nothing }
+    }
+
+    /// Whether phrases are looked for in a block.
+    fn looks_at(&self, key: BlockKey, state: &StreamState) -> bool {
+        let place = match state.block(key).and_then(StreamBlock::channel) {
+            Some(stream_core::Channel::Content) => StopPlace::Content,
+            Some(stream_core::Channel::Reasoning) => StopPlace::Reasoning,
+            Some(stream_core::Channel::Refusal) => StopPlace::Refusal,
+            _ => return false,
+        };
+        self.settings.places.contains(&place)
+    }
+
+    fn payload(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
+        let Some(key) = chunk.block() else {
+            ctx.send(chunk);
+            return;
+        };
+        if self.stopped.contains(&chunk.choice().unwrap_or(0)) {
+            ctx.buffer(chunk);
+            ctx.discard_because(key, "behind a phrase that ends the answer");
+            return;
+        }
+        let looks = self.looks_at(key, state);
+        let lane = looks.then(|| self.lanes.of(key, state)).flatten();
+        let (Some(lane), Some(text)) = (lane, chunk.text()) else {
+            ctx.send(chunk);
+            return;
+        };
+        if lane.push(key, text, false) {
+            ctx.send(chunk);
+            return;
+        }
+        ctx.buffer(chunk);
+        self.decide(key, state, ctx);
+    }
+
+    /// Lets go what is decided of a block's text, or ends it.
+    fn decide(&mut self, key: BlockKey, state: &StreamState, ctx: &mut Context<'_>) {
+        let choice = state.block(key).map_or(0, StreamBlock::choice);
+        let Some(lane) = self.lanes.of(key, state) else { return };
+        if release(lane, &self.patterns, ctx) {
+            self.stop(choice, ctx);
+        }
+    }
+
+    fn stop(&mut self, choice: u32, ctx: &mut Context<'_>) {
+        let message = self.settings.message.as_str();
+        match self.settings.ends {
+            Ends::Refuse => ctx.terminate(Ending::refuse(message)),
+            Ends::Error => ctx.terminate(Ending::error(message)),
+            Ends::Silently => {
+                self.stopped.insert(choice);
+            }
+        }
+    }
+
+    /// No more text comes.
+    fn finish(&mut self, ctx: &mut Context<'_>) {
+        let mut stopped = Vec::new();
+        for (choice, lane) in self.lanes.all() {
+            lane.finish();
+            if release(lane, &self.patterns, ctx) {
+                stopped.push(choice);
+            }
+        }
+        for choice in stopped {
+            self.stop(choice, ctx);
+        }
+    }
+}
+
+#[async_trait]
+impl Policy for StopOn {
+    fn name(&self) -> &str {
+        "stop_on"
+    }
+
+    fn needs(&self) -> Needs {
+        let rest = if self.settings.ends == Ends::Silently { Attention::Chunks } else { Attention::Nothing };
+        Needs::nothing()
+            .content(self.attention(StopPlace::Content))
+            .reasoning(self.attention(StopPlace::Reasoning))
+            .refusal(self.attention(StopPlace::Refusal))
+            .calls(rest)
+            .opaque(rest)
+            .structure(true)
+    }
+
+    fn awaits(&self) -> bool {
+        false
+    }
+
+    async fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        self.payload(chunk, state, ctx);
+        if let Some(block) = state.just_completed()
+            && let Some(channel) = block.channel()
+            && self.looks_at(block.key(), state)
+            && self.lanes.decides_at_end_of(channel)
+        {
+            if let Some(lane) = self.lanes.of(block.key(), state) {
+                lane.settle();
+            }
+            self.decide(block.key(), state, ctx);
+        }
+        if state.is_terminal() {
+            self.finish(ctx);
+        }
+        Ok(())
+    }
+
+    async fn on_end(&mut self, _: End, _: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+        self.finish(ctx);
+        Ok(())
+    }
+}
+
+/// Lets go what is decided of a text, up to the first phrase. True if there is one.
+fn release(lane: &mut Lane, patterns: &Patterns, ctx: &mut Context<'_>) -> bool {
+    let phrase = lane.hits().next().copied();
+    let released = match phrase {
+        Some(hit) => lane.cut(hit.start),
+        None => lane.release(lane.decided(), |_| String::new()),
+    };
+    let reason = phrase.map(|hit| format!("found {}", patterns.name(hit.rule)));
+    let cut = released.iter().find(|release| release.text.is_some()).map(|release| release.key);
+    for Release { key, text } in released {
+        ctx.flush_first(key, [text], reason.clone());
+    }
+    if let Some(key) = cut.filter(|_| phrase.is_some()) {
+        ctx.cut_behind(key);
+    }
+    phrase.is_some()
+}

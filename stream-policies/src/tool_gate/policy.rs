@@ -1,0 +1,111 @@
+//! The gate.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use stream_core::wire::Ending;
+use stream_core::{Attention, Chunk, Context, Needs, Policy, PolicyError, StreamBlock, StreamState, Verdict};
+
+use super::settings::{OnDeny, ToolGateSettings};
+use crate::judge::{CompletedCall, Cost, Judge, ask, is_call};
+
+/// Holds each tool call until it is judged. See the [module](super).
+#[derive(Clone)]
+pub struct ToolGate {
+    judge: Arc<dyn Judge>,
+    settings: Arc<ToolGateSettings>,
+}
+
+impl ToolGate {
+    /// A gate that asks this judge.
+    #[must_use]
+    pub fn new(judge: impl Judge + 'static) -> Self {
+        Self { judge: Arc::new(judge), settings: Arc::default() }
+    }
+
+    /// The same gate with other settings.
+    #[must_use]
+    pub fn settings(mut self, settings: ToolGateSettings) -> Self {
+        self.settings = Arc::new(settings);
+        self
+    }
+
+    fn decide(
+        &self,
+        block: &StreamBlock,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        let Some(call) = CompletedCall::of(block, state) else { return Ok(()) };
+        let judge = Arc::clone(&self.judge);
+        let settings = Arc::clone(&self.settings);
+        let verdict = async move { Ok(settings.carry(ask(&*judge, call).await?)) };
+        match self.settings.deadline {
+            Some(deadline) => ctx.decide_within(block.key(), deadline, verdict)?,
+            None => ctx.decide(block.key(), verdict)?,
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Policy for ToolGate {
+    fn name(&self) -> &str {
+        "tool_gate"
+    }
+
+    fn needs(&self) -> Needs {
+        // What is opaque is looked at chunk by chunk: what the provider runs must not wait.
+        Needs::nothing().calls(Attention::Completed).opaque(Attention::Chunks)
+    }
+
+    fn awaits(&self) -> bool {
+        self.judge.cost() > Cost::Instant
+    }
+
+    async fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        if chunk.is_payload() {
+            match state.current_block() {
+                Some(block) if !is_call(block) => ctx.send(chunk),
+                _ => ctx.buffer(chunk),
+            }
+        }
+        match state.just_completed() {
+            Some(block) => self.decide(block, state, ctx),
+            None => Ok(()),
+        }
+    }
+}
+
+impl ToolGateSettings {
+    /// What the gate makes of a judge's verdict.
+    fn carry(&self, verdict: Verdict) -> Verdict {
+        match verdict {
+            Verdict::Drop { reason, .. } if self.on_deny == OnDeny::End => {
+                Verdict::Terminate(Ending::refuse(fill(&self.message, &reason)))
+            }
+            Verdict::Drop { reason, notice: None } => {
+                let notice = self.notice.as_deref().map(|notice| fill(notice, &reason));
+                Verdict::Drop { reason, notice }
+            }
+            verdict => verdict,
+        }
+    }
+}
+
+impl fmt::Debug for ToolGate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolGate").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// Puts the reason into a text.
+pub(crate) fn fill(text: &str, reason: &str) -> String {
+    text.replace("{reason}", reason)
+}

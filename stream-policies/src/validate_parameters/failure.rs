@@ -1,0 +1,102 @@
+//! Why a call was found invalid, for people and for programs.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a call was found invalid.
+///
+/// It names tool, call and parameter, and never says what the arguments hold. Serialised it is one flat object:
+///
+/// ```
+/// use stream_policies::validate_parameters::{Check, ParameterFailure};
+///
+/// let failure = ParameterFailure {
+///     tool: "shell".into(),
+///     call_id: Some("call_1".into()),
+///     check: Check::Required,
+///     parameter: Some("command".into()),
+///     keyword: None,
+///     expected: "parameter command or one of cmd, bash".into(),
+///     found: "none of them".into(),
+///     attempt: Some(2),
+///     budget: Some(3),
+/// };
+/// assert_eq!(failure.to_string(), "shell (call_1): expected parameter command or one of cmd, bash, found none of them (attempt 2 of 3)");
+/// assert_eq!(
+///     serde_json::to_string(&failure).unwrap(),
+///     r#"{"tool":"shell","call_id":"call_1","check":"required","parameter":"command","expected":"parameter command or one of cmd, bash","found":"none of them","attempt":2,"budget":3}"#
+/// );
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParameterFailure {
+    /// The tool's name.
+    pub tool: String,
+    /// The provider's id of the call, if it sent one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// Which check failed.
+    pub check: Check,
+    /// The parameter it is about, if it is about one that the settings or the schema name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameter: Option<String>,
+    /// The place in the schema that did not hold, as a JSON pointer: `/properties/command/type`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keyword: Option<String>,
+    /// What was expected.
+    pub expected: String,
+    /// What was found.
+    pub found: String,
+    /// Which failure in a row of this session and tool it is, where they are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// How many there may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<u32>,
+}
+
+impl ParameterFailure {
+    /// Whether no attempt is left.
+    #[must_use]
+    pub fn is_exhausted(&self) -> bool {
+        matches!((self.attempt, self.budget), (Some(attempt), Some(budget)) if attempt >= budget)
+    }
+
+    /// As JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Strings and numbers alone: serialising them does not fail.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for ParameterFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.tool)?;
+        if let Some(id) = &self.call_id {
+            write!(f, " ({id})")?;
+        }
+        write!(f, ": expected {}, found {}", self.expected, self.found)?;
+        if let (Some(attempt), Some(budget)) = (self.attempt, self.budget) {
+            write!(f, " (attempt {attempt} of {budget})")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ParameterFailure {}
+
+/// The checks, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Check {
+    /// The tool is one that is known.
+    Tool,
+    /// The arguments are one whole JSON object in which each key stands once.
+    Parse,
+    /// Every required parameter is there, under its name or one of its aliases.
+    Required,
+    /// The JSON Schema holds.
+    Schema,
+}

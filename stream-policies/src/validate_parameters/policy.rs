@@ -1,0 +1,138 @@
+//! The policy.
+
+use std::fmt;
+use std::sync::Arc;
+
+use stream_core::{
+    Attention, Chunk, Context, Ending, Needs, Policy, PolicyError, Replacement, StreamState, Verdict,
+    async_trait,
+};
+
+use super::attempts::{Attempts, MemoryAttempts, SessionKey};
+use super::failure::ParameterFailure;
+use super::rule::Rules;
+use super::settings::{Notice, OnInvalid, ValidateParametersSettings};
+
+/// Lets only calls leave whose arguments are what their tool takes. See the [module](super).
+///
+/// Clones share compiled schemas and the count of attempts: make one value at start, and a clone for each stream.
+#[derive(Clone)]
+#[must_use]
+pub struct ValidateParameters {
+    settings: Arc<ValidateParametersSettings>,
+    rules: Arc<Rules>,
+    attempts: Arc<dyn Attempts>,
+    report: Option<Arc<Report>>,
+}
+
+type Report = dyn Fn(&ParameterFailure) + Send + Sync;
+
+impl ValidateParameters {
+    /// A policy with settings that were checked.
+    pub(super) fn new(settings: ValidateParametersSettings) -> Self {
+        Self {
+            rules: Arc::new(Rules::new(&settings)),
+            attempts: Arc::new(MemoryAttempts::default()),
+            report: None,
+            settings: Arc::new(settings),
+        }
+    }
+
+    /// Counts attempts in the host's own store.
+    pub fn attempts(mut self, attempts: impl Attempts + 'static) -> Self {
+        self.attempts = Arc::new(attempts);
+        self
+    }
+
+    /// Reports every failure to the host.
+    pub fn report(mut self, report: impl Fn(&ParameterFailure) + Send + Sync + 'static) -> Self {
+        self.report = Some(Arc::new(report));
+        self
+    }
+
+    /// The session of the request, where attempts are counted.
+    fn session(&self, ctx: &Context<'_>) -> Option<SessionKey> {
+        self.settings.budget.and_then(|_| ctx.request().get::<SessionKey>().cloned())
+    }
+
+    fn verdict(&self, failure: &ParameterFailure) -> Verdict {
+        if let Some(report) = &self.report {
+            report(failure);
+        }
+        // The client never got the call: its id would mean nothing to it.
+        let told = ParameterFailure { call_id: None, ..failure.clone() };
+        if failure.is_exhausted() || self.settings.on_invalid == OnInvalid::Terminate {
+            return Verdict::Terminate(Ending::refuse(format!(
+                "an invalid tool call ended the answer: {told}"
+            )));
+        }
+        let notice = match self.settings.notice {
+            Notice::Sentence => Some(format!("A tool call was not made: {told}.")),
+            Notice::Json => Some(told.to_json()),
+            Notice::Nothing => None,
+        };
+        Verdict::Drop { reason: failure.to_json(), notice }
+    }
+}
+
+#[async_trait]
+impl Policy for ValidateParameters {
+    fn name(&self) -> &str {
+        "validate_parameters"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::nothing().calls(Attention::Completed)
+    }
+
+    fn awaits(&self) -> bool {
+        // Only the store of attempts can make a call wait.
+        self.settings.budget.is_some()
+    }
+
+    async fn on_chunk(
+        &mut self,
+        _: Chunk,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) else {
+            return Ok(());
+        };
+        let (key, session) = (call.key(), self.session(ctx));
+        let attempts = Arc::clone(&self.attempts);
+        match (self.rules.examine(call, ctx.request()), session) {
+            (Ok(None), None) => ctx.flush_block(key),
+            (Ok(Some(arguments)), None) => ctx.replace(key, Replacement::new(arguments))?,
+            (Ok(arguments), Some(session)) => {
+                let tool = call.name().to_owned();
+                ctx.decide(key, async move {
+                    attempts.succeeded(&session, &tool).await?;
+                    Ok(match arguments {
+                        Some(arguments) => Verdict::Replace(Replacement::new(arguments)),
+                        None => Verdict::Release,
+                    })
+                })?;
+            }
+            (Err(failure), None) => {
+                let verdict = self.verdict(&failure);
+                ctx.decide(key, async move { Ok(verdict) })?;
+            }
+            (Err(mut failure), Some(session)) => {
+                let policy = self.clone();
+                ctx.decide(key, async move {
+                    failure.attempt = Some(attempts.failed(&session, &failure.tool).await?);
+                    failure.budget = policy.settings.budget;
+                    Ok(policy.verdict(&failure))
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for ValidateParameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ValidateParameters").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

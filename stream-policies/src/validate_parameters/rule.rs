@@ -1,0 +1,217 @@
+//! What holds for the calls of one tool.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+use stream_core::{CallFlavor, Request, ToolCall};
+
+use super::arguments::Arguments;
+use super::failure::{Check, ParameterFailure};
+use super::schema::{self, Schema};
+use super::settings::{ToolSettings, UnknownTools, ValidateParametersSettings};
+
+/// The rules of all tools, compiled.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    unknown: UnknownTools,
+    offered: bool,
+    aliases: BTreeMap<String, Vec<String>>,
+    tools: BTreeMap<String, (ToolSettings, Option<Rule>)>,
+    /// Schemas of offered tools by their text, over all streams.
+    compiled: Mutex<HashMap<String, Arc<Rule>>>,
+}
+
+/// What holds for the calls of one tool.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    /// Required parameters, with the other names they may have.
+    required: Vec<(String, Vec<String>)>,
+    schema: Option<Result<Schema, String>>,
+}
+
+impl Rules {
+    pub(crate) fn new(settings: &ValidateParametersSettings) -> Self {
+        let tools = settings.tools.iter().map(|(name, tool)| {
+            // Without a schema of its own, the rule is complete only with that of the offered tool.
+            let rule = tool.schema.as_ref().map(|schema| Rule::new(tool, Some(schema), &settings.aliases));
+            (name.clone(), (tool.clone(), rule))
+        });
+        Self {
+            unknown: settings.unknown_tools,
+            offered: settings.offered,
+            aliases: settings.aliases.clone(),
+            tools: tools.collect(),
+            compiled: Mutex::default(),
+        }
+    }
+
+    /// Checks a call: nothing to change, other arguments, or what does not hold.
+    pub(crate) fn examine(
+        &self,
+        call: &ToolCall,
+        request: &Request,
+    ) -> Result<Option<String>, Box<ParameterFailure>> {
+        let offered = request.tools().iter().find(|tool| self.offered && tool.name() == call.name());
+        let listed = self.tools.get(call.name());
+        match (listed, offered) {
+            (Some((_, Some(rule))), _) => rule.examine(call),
+            (None, None) => self.examine_unknown(call),
+            (listed, offered) => {
+                let settings = listed.map(|(settings, _)| settings);
+                self.offered_rule(settings, call.name(), offered.and_then(|tool| tool.parameters()))
+                    .examine(call)
+            }
+        }
+    }
+
+    fn examine_unknown(&self, call: &ToolCall) -> Result<Option<String>, Box<ParameterFailure>> {
+        // Its name is the model's word and nobody else's: it is not repeated.
+        let failure = |check, expected: &str, found: String| {
+            let mut failure = failure(call, check, expected, found);
+            "an unknown tool".clone_into(&mut failure.tool);
+            failure
+        };
+        if self.unknown == UnknownTools::Refuse {
+            return Err(failure(Check::Tool, "a tool that is listed or was offered", "another".to_owned()));
+        }
+        if call.flavor() == CallFlavor::Custom {
+            return Ok(None);
+        }
+        match Arguments::parse(call.arguments()) {
+            Ok(_) => Ok(None),
+            Err(malformed) => Err(failure(Check::Parse, OBJECT, malformed.to_string())),
+        }
+    }
+
+    fn offered_rule(&self, settings: Option<&ToolSettings>, name: &str, text: Option<&str>) -> Arc<Rule> {
+        // The same schema may be offered under the names of several tools.
+        let key = format!("{name}\n{}", text.unwrap_or_default());
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(rule) = compiled.get(&key) {
+            return Arc::clone(rule);
+        }
+        let none = ToolSettings::default();
+        let settings = settings.unwrap_or(&none);
+        let schema = text.map(serde_json::from_str::<Value>);
+        let rule = match schema {
+            Some(Err(_)) => {
+                Rule { required: Vec::new(), schema: Some(Err("text that is no JSON".to_owned())) }
+            }
+            Some(Ok(schema)) => Rule::new(settings, Some(&schema), &self.aliases),
+            None => Rule::new(settings, None, &self.aliases),
+        };
+        let rule = Arc::new(rule);
+        if compiled.len() >= COMPILED {
+            compiled.clear();
+        }
+        compiled.insert(key, Arc::clone(&rule));
+        rule
+    }
+}
+
+impl Rule {
+    fn new(tool: &ToolSettings, schema: Option<&Value>, aliases: &BTreeMap<String, Vec<String>>) -> Self {
+        let mut names = tool.required.clone();
+        names.extend(schema.map(schema::required).unwrap_or_default());
+        let mut required: Vec<(String, Vec<String>)> = Vec::new();
+        for name in &names {
+            if required.iter().any(|(known, _)| known == name) {
+                continue;
+            }
+            let listed = tool.aliases.get(name).or_else(|| aliases.get(name));
+            // What the tool itself calls so is no other's alias.
+            let own = |alias: &&String| {
+                names.contains(alias) || schema.is_some_and(|schema| schema::names(schema, alias))
+            };
+            let others = listed.into_iter().flatten().filter(|alias| !own(alias));
+            required.push((name.clone(), others.cloned().collect()));
+        }
+        Self { required, schema: schema.map(schema::compile) }
+    }
+
+    fn examine(&self, call: &ToolCall) -> Result<Option<String>, Box<ParameterFailure>> {
+        if call.flavor() == CallFlavor::Custom {
+            return match (self.required.is_empty(), &self.schema) {
+                (true, None) => Ok(None),
+                _ => Err(failure(call, Check::Parse, OBJECT, "free text")),
+            };
+        }
+        let arguments = Arguments::parse(call.arguments())
+            .map_err(|malformed| failure(call, Check::Parse, OBJECT, malformed.to_string()))?;
+        let mut renames = Vec::new();
+        for (name, aliases) in self.required.iter().filter(|(name, _)| !arguments.has(name)) {
+            renames.push((find(name, aliases, &arguments, call)?, name.as_str()));
+        }
+        let renamed = (!renames.is_empty()).then(|| arguments.renamed(&renames));
+        self.examine_schema(renamed.as_deref().unwrap_or(arguments.raw()), call)?;
+        Ok(renamed)
+    }
+
+    fn examine_schema(&self, arguments: &str, call: &ToolCall) -> Result<(), Box<ParameterFailure>> {
+        let violation = match &self.schema {
+            None => return Ok(()),
+            Some(Err(what)) => {
+                return Err(failure(call, Check::Schema, "a JSON Schema of the tool", what.as_str()));
+            }
+            Some(Ok(schema)) => schema.check(arguments),
+        };
+        violation.map_err(|violation| {
+            let what = match &violation.parameter {
+                Some(parameter) => format!("parameter {parameter} to hold to {}", violation.keyword),
+                None => format!("arguments that hold to {}", violation.keyword),
+            };
+            let mut failure = failure(call, Check::Schema, what, "others");
+            failure.parameter = violation.parameter;
+            failure.keyword = Some(violation.place);
+            failure
+        })
+    }
+}
+
+/// The one alias under which a required parameter came.
+fn find<'a>(
+    name: &str,
+    aliases: &'a [String],
+    arguments: &Arguments<'_>,
+    call: &ToolCall,
+) -> Result<&'a str, Box<ParameterFailure>> {
+    let mut there = aliases.iter().filter(|alias| arguments.has(alias));
+    let found = match (there.next(), there.next()) {
+        (Some(alias), None) => return Ok(alias),
+        (Some(_), Some(_)) => "several of them",
+        _ if aliases.is_empty() => "none",
+        _ => "none of them",
+    };
+    let expected = match aliases {
+        [] => format!("parameter {name}"),
+        aliases => format!("parameter {name} or one of {}", aliases.join(", ")),
+    };
+    let mut failure = failure(call, Check::Required, expected, found);
+    failure.parameter = Some(name.to_owned());
+    Err(failure)
+}
+
+fn failure(
+    call: &ToolCall,
+    check: Check,
+    expected: impl Into<String>,
+    found: impl Into<String>,
+) -> Box<ParameterFailure> {
+    Box::new(ParameterFailure {
+        tool: call.name().to_owned(),
+        call_id: call.id().map(str::to_owned),
+        check,
+        parameter: None,
+        keyword: None,
+        expected: expected.into(),
+        found: found.into(),
+        attempt: None,
+        budget: None,
+    })
+}
+
+const OBJECT: &str = "arguments that are one JSON object";
+
+/// How many schemas of offered tools are kept compiled.
+const COMPILED: usize = 256;

@@ -1,0 +1,235 @@
+//! What is checked, and what becomes of a call that does not hold.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::ValidateParameters;
+use crate::SettingsError;
+
+/// Settings of [`ValidateParameters`](super::ValidateParameters).
+///
+/// ```
+/// use stream_policies::validate_parameters::{ToolSettings, ValidateParametersSettings};
+///
+/// let policy = ValidateParametersSettings::new()
+///     .tool("shell", ToolSettings::new().required(["command"]).alias("command", ["cmd", "bash"]))
+///     .budget(3)
+///     .build();
+/// assert!(policy.is_ok());
+/// ```
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[must_use]
+pub struct ValidateParametersSettings {
+    pub(crate) tools: BTreeMap<String, ToolSettings>,
+    pub(crate) aliases: BTreeMap<String, Vec<String>>,
+    pub(crate) offered: bool,
+    pub(crate) unknown_tools: UnknownTools,
+    pub(crate) on_invalid: OnInvalid,
+    pub(crate) notice: Notice,
+    pub(crate) budget: Option<u32>,
+}
+
+impl ValidateParametersSettings {
+    /// Every call must parse; the schemas of the offered tools must hold; no budget.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What is checked of the calls of one tool.
+    pub fn tool(mut self, name: impl Into<String>, settings: ToolSettings) -> Self {
+        self.tools.insert(name.into(), settings);
+        self
+    }
+
+    /// Other names of a parameter, in all tools that require it and do not list aliases of their own for it.
+    pub fn alias<S: Into<String>>(
+        mut self,
+        parameter: impl Into<String>,
+        aliases: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.aliases.insert(parameter.into(), aliases.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Whether the tools that the request offers are known tools, with the required parameters of their schemas (and,
+    /// with the feature `json-schema`, all of them). True by default.
+    pub fn offered(mut self, counts: bool) -> Self {
+        self.offered = counts;
+        self
+    }
+
+    /// What becomes of calls of tools that are neither listed nor offered.
+    pub fn unknown_tools(mut self, what: UnknownTools) -> Self {
+        self.unknown_tools = what;
+        self
+    }
+
+    /// What becomes of an invalid call.
+    pub fn on_invalid(mut self, what: OnInvalid) -> Self {
+        self.on_invalid = what;
+        self
+    }
+
+    /// What the client is told in place of a dropped call.
+    pub fn notice(mut self, notice: Notice) -> Self {
+        self.notice = notice;
+        self
+    }
+
+    /// How many invalid calls of one tool there may be in a row in one session. The last of them ends the stream.
+    pub fn budget(mut self, attempts: u32) -> Self {
+        self.budget = Some(attempts);
+        self
+    }
+
+    /// The policy; it is cloned for each stream, and clones share compiled schemas and the count of attempts.
+    ///
+    /// # Errors
+    ///
+    /// When settings contradict each other, or a schema is none.
+    pub fn build(self) -> Result<ValidateParameters, SettingsError> {
+        self.check()?;
+        Ok(ValidateParameters::new(self))
+    }
+
+    fn check(&self) -> Result<(), SettingsError> {
+        if self.budget == Some(0) {
+            return Err(SettingsError::new("budget", "at least 1 attempt", "0"));
+        }
+        check_aliases("aliases", &self.aliases, &[])?;
+        for (name, tool) in &self.tools {
+            let place = |key: &str| format!("tools.{name}.{key}");
+            check_aliases(&place("aliases"), &tool.aliases, &tool.required)?;
+            let may_be_required = |parameter: &&String| {
+                tool.required.contains(parameter) || tool.schema.is_some() || self.offered
+            };
+            if let Some(unused) = tool.aliases.keys().find(|parameter| !may_be_required(parameter)) {
+                let found = format!("those of {unused}, which is not required");
+                return Err(SettingsError::new(place("aliases"), "aliases of required parameters", found));
+            }
+            let Some(schema) = &tool.schema else { continue };
+            if cfg!(not(feature = "json-schema")) {
+                let found = "a build without it";
+                return Err(SettingsError::new(place("schema"), "the feature json-schema", found));
+            }
+            super::schema::compile(schema)
+                .map_err(|found| SettingsError::new(place("schema"), "a JSON Schema", found))?;
+        }
+        Ok(())
+    }
+}
+
+impl Default for ValidateParametersSettings {
+    fn default() -> Self {
+        Self {
+            tools: BTreeMap::new(),
+            aliases: BTreeMap::new(),
+            offered: true,
+            unknown_tools: UnknownTools::default(),
+            on_invalid: OnInvalid::default(),
+            notice: Notice::default(),
+            budget: None,
+        }
+    }
+}
+
+/// What is checked of the calls of one tool.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[must_use]
+pub struct ToolSettings {
+    pub(crate) required: Vec<String>,
+    pub(crate) aliases: BTreeMap<String, Vec<String>>,
+    pub(crate) schema: Option<serde_json::Value>,
+}
+
+impl ToolSettings {
+    /// Its arguments parse.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Parameters that must be there, beside those that the schema requires.
+    pub fn required<S: Into<String>>(mut self, parameters: impl IntoIterator<Item = S>) -> Self {
+        self.required.extend(parameters.into_iter().map(Into::into));
+        self
+    }
+
+    /// Other names under which a required parameter may come. A call that uses one of them is rewritten.
+    pub fn alias<S: Into<String>>(
+        mut self,
+        parameter: impl Into<String>,
+        aliases: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.aliases.insert(parameter.into(), aliases.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// The JSON Schema of its arguments, before that of the offered tool. Needs the feature `json-schema`.
+    pub fn schema(mut self, schema: serde_json::Value) -> Self {
+        self.schema = Some(schema);
+        self
+    }
+}
+
+/// What becomes of calls of tools that nobody knows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum UnknownTools {
+    /// Their arguments have to parse.
+    #[default]
+    Parse,
+    /// They are invalid.
+    Refuse,
+}
+
+/// What becomes of an invalid call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum OnInvalid {
+    /// It is dropped, with a notice in its place.
+    #[default]
+    Drop,
+    /// The stream ends with a refusal.
+    Terminate,
+}
+
+/// What the client is told in place of a dropped call, where there is a place for text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Notice {
+    /// A sentence that a model can act on.
+    #[default]
+    Sentence,
+    /// The failure as JSON, for programs.
+    Json,
+    /// Nothing.
+    Nothing,
+}
+
+/// An alias that is the parameter itself, another required one, or that of two parameters, leaves open what is meant.
+fn check_aliases(
+    place: &str,
+    aliases: &BTreeMap<String, Vec<String>>,
+    required: &[String],
+) -> Result<(), SettingsError> {
+    let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+    for (parameter, names) in aliases {
+        for (at, name) in names.iter().enumerate() {
+            let place = format!("{place}.{parameter}[{at}]");
+            if name == parameter || required.contains(name) {
+                return Err(SettingsError::new(place, "a name that is not required itself", name));
+            }
+            if let Some(other) = seen.insert(name, parameter) {
+                let found = format!("{name}, which is one of {other}");
+                return Err(SettingsError::new(place, "each alias once", found));
+            }
+        }
+    }
+    Ok(())
+}
