@@ -235,11 +235,15 @@ impl fmt::Display for ProblemKind {
             Self::Truncated => f.write_str("the call is cut off"),
             Self::TooLong { limit } => write!(f, "expected at most {limit} bytes in a call, found more"),
             Self::Malformed { expected } => write!(f, "expected {expected}, found something else"),
-            Self::MissingWrapper => f.write_str("expected the wrapper's opening tag, found a call without it"),
+            Self::MissingWrapper => {
+                f.write_str("expected the wrapper's opening tag, found a call without it")
+            }
             Self::UnclosedWrapper => f.write_str("expected the wrapper's closing tag, found something else"),
             Self::MissingCall => f.write_str("expected a call's opening tag, found something else"),
             Self::MissingName => f.write_str("expected the tool's name, found none"),
-            Self::UnclosedCall => f.write_str("expected a parameter or the call's closing tag, found something else"),
+            Self::UnclosedCall => {
+                f.write_str("expected a parameter or the call's closing tag, found something else")
+            }
             Self::MissingKey => f.write_str("expected the parameter's name, found none"),
             Self::UnclosedParameter => f.write_str("expected the parameter's closing tag, found the end"),
             Self::RepeatedKey => f.write_str("expected each key once, found one twice"),

@@ -58,7 +58,11 @@ pub(super) enum Progress {
     /// It ended before this byte.
     End(usize),
     /// It stops being one before `end`; what is wrong shows at `at`.
-    Fail { end: usize, at: usize, kind: ProblemKind },
+    Fail {
+        end: usize,
+        at: usize,
+        kind: ProblemKind,
+    },
 }
 
 impl Object {

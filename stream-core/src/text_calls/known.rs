@@ -156,7 +156,8 @@ pub fn gemma4() -> Dialect {
 
 /// `<start_function_call>call:NAME{key:<escape>text<escape>}<end_function_call>`: FunctionGemma.
 pub fn function_gemma() -> Dialect {
-    Dialect::loose("function-gemma", "<escape>").call("<start_function_call>call:{name}", "<end_function_call>")
+    Dialect::loose("function-gemma", "<escape>")
+        .call("<start_function_call>call:{name}", "<end_function_call>")
 }
 
 /// `<|tool_call_start|>[f(a="x")]<|tool_call_end|>`: LFM2.
@@ -166,7 +167,10 @@ pub fn lfm2() -> Dialect {
 
 /// `<|python_start|>[f(a=1)]<|python_end|>`: Llama 4.
 pub fn llama4_pythonic() -> Dialect {
-    Dialect::python("llama4-pythonic").wrapper("<|python_start|>", "<|python_end|>").call("{name}(", "").array()
+    Dialect::python("llama4-pythonic")
+        .wrapper("<|python_start|>", "<|python_end|>")
+        .call("{name}(", "")
+        .array()
 }
 
 /// `[f(a=1), g()]` and no marker at all: Llama 3.2, ToolACE. Counts only when it begins a line, its first call is whole,
@@ -242,7 +246,11 @@ const FAMILIES: &[Family] = &[
         reasoning: THINK,
     },
     Family { names: &["seed-oss"], dialects: &[seed_oss], reasoning: &[("<seed:think>", "</seed:think>")] },
-    Family { names: &["qwen", "qwq", "hermes", "smollm"], dialects: &[hermes, qwen_prompted], reasoning: THINK },
+    Family {
+        names: &["qwen", "qwq", "hermes", "smollm"],
+        dialects: &[hermes, qwen_prompted],
+        reasoning: THINK,
+    },
     Family { names: &["nemotron"], dialects: &[nemotron, hermes], reasoning: THINK },
     Family { names: &["glm"], dialects: &[glm], reasoning: THINK },
     Family {
@@ -260,16 +268,16 @@ const FAMILIES: &[Family] = &[
         dialects: &[llama_python_tag, llama_function_call, bare_json],
         reasoning: &[],
     },
-    Family {
-        names: &["deepseek-v3.2", "deepseek-v4"],
-        dialects: &[dsml],
-        reasoning: THINK,
-    },
+    Family { names: &["deepseek-v3.2", "deepseek-v4"], dialects: &[dsml], reasoning: THINK },
     Family { names: &["deepseek"], dialects: &[deepseek_v3, deepseek_v3_1], reasoning: THINK },
     Family { names: &["kimi"], dialects: &[kimi_k2], reasoning: THINK },
     Family { names: &["minimax-m1"], dialects: &[jamba], reasoning: THINK },
     Family { names: &["minimax"], dialects: &[minimax_m2], reasoning: THINK },
-    Family { names: &["gpt-oss"], dialects: &[harmony], reasoning: &[("<|channel|>analysis<|message|>", "<|end|>")] },
+    Family {
+        names: &["gpt-oss"],
+        dialects: &[harmony],
+        reasoning: &[("<|channel|>analysis<|message|>", "<|end|>")],
+    },
     Family { names: &["functiongemma", "function-gemma"], dialects: &[function_gemma], reasoning: &[] },
     Family {
         names: &["gemma-4", "gemma4"],
@@ -290,7 +298,11 @@ const FAMILIES: &[Family] = &[
         reasoning: &[("<|START_THINKING|>", "<|END_THINKING|>")],
     },
     Family { names: &["intern"], dialects: &[internlm], reasoning: THINK },
-    Family { names: &["apertus"], dialects: &[apertus], reasoning: &[("<|inner_prefix|>", "<|inner_suffix|>")] },
+    Family {
+        names: &["apertus"],
+        dialects: &[apertus],
+        reasoning: &[("<|inner_prefix|>", "<|inner_suffix|>")],
+    },
     Family { names: &["ernie"], dialects: &[hermes], reasoning: THINK },
 ];
 

@@ -174,7 +174,8 @@ impl<'a> Reader<'a> {
                 return push(said, c);
             }
         };
-        let code = self.text.get(self.pos..self.pos + digits).and_then(|hex| u32::from_str_radix(hex, 16).ok());
+        let code =
+            self.text.get(self.pos..self.pos + digits).and_then(|hex| u32::from_str_radix(hex, 16).ok());
         let Some(c) = code.and_then(char::from_u32) else { return self.fail("a character's code") };
         self.pos += digits;
         push(said, c)

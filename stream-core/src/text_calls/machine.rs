@@ -241,7 +241,9 @@ impl Machine {
                 _ => None,
             };
             let named = match payload {
-                Payload::Object(object) => object.name.clone().filter(|range| !range.is_empty()).map(|range| range.end),
+                Payload::Object(object) => {
+                    object.name.clone().filter(|range| !range.is_empty()).map(|range| range.end)
+                }
                 _ => Some(self.head),
             };
             let unknown = named.filter(|_| !matches!(self.name(text), Some(Ok(name)) if counts(&name)));
@@ -259,7 +261,7 @@ impl Machine {
                 if let Some(Payload::Tagged(tagged)) = &self.payload {
                     self.body_end = tagged.body_end;
                     self.outcome = Some(Outcome::Done(end));
-                } else if dialect.only_whole && self.is_nameless() {
+                } else if dialect.only_whole && (self.is_nameless() || self.is_no_python(text, end)) {
                     self.fail(end, end, ProblemKind::MissingName);
                 } else {
                     self.tail = Some(Matcher::at(end));
@@ -271,6 +273,12 @@ impl Machine {
     /// Whether an object lacks what makes it a call.
     fn is_nameless(&self) -> bool {
         matches!(&self.payload, Some(Payload::Object(object)) if object.name.is_none() || object.arguments.is_none())
+    }
+
+    /// Whether what looks like Python arguments is something else.
+    fn is_no_python(&self, text: &[u8], end: usize) -> bool {
+        matches!(self.payload, Some(Payload::Python(_)))
+            && python::arguments(&lossy(text, self.head..end - 1)).is_err()
     }
 
     fn lead_is_open(&self, plan: &Plan) -> bool {

@@ -1,7 +1,7 @@
 //! What counts as a call.
 
 use super::schema::Schemas;
-use crate::request::Tool;
+use crate::request::{Request, Tool};
 
 /// What counts as a call, and how long one may be.
 ///
@@ -71,6 +71,11 @@ impl ScanOptions {
     pub fn tools(mut self, tools: &[Tool]) -> Self {
         self.schemas = Schemas::new(tools);
         self
+    }
+
+    /// The same, with the tools that a request offers, unless others were named.
+    pub(super) fn with_tools_of(self, request: &Request) -> Self {
+        if self.schemas.is_empty() { self.tools(request.tools()) } else { self }
     }
 
     /// Whether a call of this name counts.

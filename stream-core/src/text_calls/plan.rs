@@ -83,7 +83,11 @@ impl Plan {
         let (parameters, closer) = match &dialect.body {
             Body::Parameters(parameters) => (
                 Parameters { open: after_space(&parameters.open), ..parameters.clone() },
-                dialect.call_close.first().map(|close| after_space(&Template::new(close))).unwrap_or_default(),
+                dialect
+                    .call_close
+                    .first()
+                    .map(|close| after_space(&Template::new(close)))
+                    .unwrap_or_default(),
             ),
             _ => (Parameters::default(), Template::default()),
         };

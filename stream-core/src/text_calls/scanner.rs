@@ -179,8 +179,8 @@ impl Scanner {
         let visible = self.reasoning.is_none() || self.options.in_reasoning;
         for (plan, opener) in self.triggers.openers(byte) {
             let only_whole = self.plans.dialects[plan].dialect.only_whole;
-            let place = !only_whole
-                || (self.code.begins_line() && self.base + self.at as u64 >= self.unmarked_from);
+            let place =
+                !only_whole || (self.code.begins_line() && self.base + self.at as u64 >= self.unmarked_from);
             // A longer run of backticks is another fence.
             if visible && place && !(byte == b'`' && self.code.in_run()) {
                 found.push(Machine::new(Unit::First { plan, opener }));
@@ -239,7 +239,9 @@ impl Scanner {
     fn take(&mut self, machine: Machine, section: Option<Section>) {
         let plan = match machine.unit {
             Unit::First { plan, .. } | Unit::Next { plan, .. } => plan,
-            Unit::Close { .. } | Unit::Think(_) | Unit::Thought(_) => return self.take_tag(&machine, section),
+            Unit::Close { .. } | Unit::Think(_) | Unit::Thought(_) => {
+                return self.take_tag(&machine, section);
+            }
         };
         let kind = match machine.unit {
             Unit::First { opener, .. } => self.plans.dialects[plan].openers[opener].kind,

@@ -28,11 +28,7 @@ impl Schemas {
         let types = |tool: &Tool| {
             let schema = tool.parameters().and_then(|schema| serde_json::from_str::<Value>(schema).ok());
             let properties = schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
-            properties
-                .into_iter()
-                .flatten()
-                .map(|(key, schema)| (key.clone(), Types::of(schema)))
-                .collect()
+            properties.into_iter().flatten().map(|(key, schema)| (key.clone(), Types::of(schema))).collect()
         };
         Self { tools: tools.iter().map(|tool| (tool.name().to_owned(), types(tool))).collect() }
     }
@@ -47,7 +43,14 @@ impl Schemas {
     }
 
     /// Writes a value as JSON: as it stands where the markup or the schema says that it is JSON, else as a string.
-    pub(super) fn write(&self, tool: &str, key: &str, value: &str, is_string: Option<bool>, out: &mut String) {
+    pub(super) fn write(
+        &self,
+        tool: &str,
+        key: &str,
+        value: &str,
+        is_string: Option<bool>,
+        out: &mut String,
+    ) {
         let types = self.tools.get(tool).and_then(|tool| tool.get(key)).copied().unwrap_or_default();
         let trimmed = value.trim();
         let is_json = match is_string {

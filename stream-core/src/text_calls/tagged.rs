@@ -141,7 +141,12 @@ fn step(slot: &mut Option<Matcher>, template: &Template, text: &[u8]) -> Option<
 }
 
 /// Searches a closer, from `pos` on. What was searched is not searched again.
-fn find(template: &Template, text: &[u8], pos: &mut usize, under_way: &mut Option<Matcher>) -> Option<Range<usize>> {
+fn find(
+    template: &Template,
+    text: &[u8],
+    pos: &mut usize,
+    under_way: &mut Option<Matcher>,
+) -> Option<Range<usize>> {
     loop {
         if under_way.is_none() {
             let Some(Piece::Literal { any, .. }) = template.pieces.first() else { return None };

@@ -133,9 +133,11 @@ impl Template {
 
     /// Whether it ends in a hole, so that only what follows shows that it is no prose.
     pub(super) fn is_open_ended(&self) -> bool {
-        let last = self.pieces.iter().rev().find(|piece| {
-            !matches!(piece, Piece::Space { .. } | Piece::Literal { optional: true, .. })
-        });
+        let last = self
+            .pieces
+            .iter()
+            .rev()
+            .find(|piece| !matches!(piece, Piece::Space { .. } | Piece::Literal { optional: true, .. }));
         matches!(last, Some(Piece::Capture(_)))
     }
 
@@ -284,9 +286,7 @@ impl Matcher {
     }
 
     fn capture(&mut self, hole: Hole, next: Option<&Piece>, text: &[u8]) -> Match {
-        let begins_next = |byte: u8| {
-            matches!(next, Some(Piece::Literal { any, .. }) if any.iter().any(|text| text.as_bytes()[0] == byte))
-        };
+        let begins_next = |byte: u8| matches!(next, Some(Piece::Literal { any, .. }) if any.iter().any(|text| text.as_bytes()[0] == byte));
         while let Some(&byte) = text.get(self.pos) {
             if self.pos == self.from && matches!(byte, b'"' | b'\'') {
                 self.quote = Some(byte);
@@ -359,7 +359,20 @@ fn ends_word(byte: u8) -> bool {
     byte <= b' '
         || matches!(
             byte,
-            b'"' | b'\'' | b'`' | b'<' | b'>' | b'{' | b'}' | b'[' | b']' | b'(' | b')' | b'=' | b',' | b';' | b'|'
+            b'"' | b'\''
+                | b'`'
+                | b'<'
+                | b'>'
+                | b'{'
+                | b'}'
+                | b'['
+                | b']'
+                | b'('
+                | b')'
+                | b'='
+                | b','
+                | b';'
+                | b'|'
         )
 }
 
@@ -374,9 +387,7 @@ fn name_in_id(id: &[u8], at: usize) -> Range<usize> {
 
 /// Whether a hole behind this literal is an attribute's value: `… name=`, but not `<function=`.
 fn is_attribute(before: &[Piece], literal: &str) -> bool {
-    literal.ends_with('=')
-        && !literal.contains('<')
-        && matches!(before.last(), Some(Piece::Space { .. }))
+    literal.ends_with('=') && !literal.contains('<') && matches!(before.last(), Some(Piece::Space { .. }))
 }
 
 fn hole(text: &str) -> Option<(Piece, &str)> {

@@ -123,7 +123,9 @@ impl Check<'_> {
         let head = Template::of(literals.cloned().collect());
         let end = self.matches(&head, pos);
         let next = end.and_then(|end| self.text.get(end));
-        end.is_some() && (head.ends_with_sign() || next.is_none_or(|next| !next.is_ascii_alphanumeric() && *next != b'_'))
+        end.is_some()
+            && (head.ends_with_sign()
+                || next.is_none_or(|next| !next.is_ascii_alphanumeric() && *next != b'_'))
     }
 
     fn matches(&self, template: &Template, pos: usize) -> Option<usize> {

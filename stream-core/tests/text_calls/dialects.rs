@@ -1,7 +1,7 @@
 //! Every dialect: one call, several, and text around them, in every cut.
 
-use stream_core::text_calls::{Dialect, DialectSet, ScanOptions, known};
 use stream_core::Tool;
+use stream_core::text_calls::{Dialect, DialectSet, ScanOptions, known};
 
 use crate::seen::{Seen, call, call_with_id, every_cut, markup, text};
 
@@ -62,7 +62,8 @@ fn llama_function_call() {
 
 #[test]
 fn hermes() {
-    let one = "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"\\\"}</tool_call>\\\\\"}}\n</tool_call>";
+    let one =
+        "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"\\\"}</tool_call>\\\\\"}}\n</tool_call>";
     let f = call("hermes", "f", "{\"a\": \"\\\"}</tool_call>\\\\\"}", one);
     check(known::hermes(), one, vec![f.clone()]);
     check(known::hermes(), &format!("{one}\n{one}"), vec![f.clone(), text("\n"), f]);
@@ -166,7 +167,8 @@ fn fenced_json() {
 
 #[test]
 fn deepseek() {
-    let one = "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{\"a\": \"```\"}\n```<｜tool▁call▁end｜>";
+    let one =
+        "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{\"a\": \"```\"}\n```<｜tool▁call▁end｜>";
     let f = call("deepseek-v3", "f", "{\"a\": \"```\"}", one);
     check(
         known::deepseek_v3(),
@@ -211,12 +213,7 @@ fn kimi_k2() {
     check(
         known::kimi_k2(),
         &format!("<|tool_calls_section_begin|>{one}{two}<|tool_calls_section_end|>"),
-        vec![
-            markup("<|tool_calls_section_begin|>"),
-            f.clone(),
-            g,
-            markup("<|tool_calls_section_end|>"),
-        ],
+        vec![markup("<|tool_calls_section_begin|>"), f.clone(), g, markup("<|tool_calls_section_end|>")],
     );
     check(
         known::kimi_k2(),
@@ -244,7 +241,8 @@ fn minimax_m2() {
 
 #[test]
 fn harmony() {
-    let one = "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\": \"<|call|>\"}<|call|>";
+    let one =
+        "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\": \"<|call|>\"}<|call|>";
     let two = "<|start|>assistant to=functions.g.h-i<|channel|>commentary json<|message|>{}<|call|>";
     let three = "<|start|>assistant<|channel|>analysis to=functions.f code<|message|>{}<|end|>";
     check(
@@ -365,7 +363,11 @@ fn other_keys_and_other_places_for_the_name() {
     check(
         known::apertus(),
         &format!("<|tools_prefix|>[{one}]<|tools_suffix|>"),
-        vec![markup("<|tools_prefix|>["), call("apertus", "f", r#"{"a": 1}"#, one), markup("]<|tools_suffix|>")],
+        vec![
+            markup("<|tools_prefix|>["),
+            call("apertus", "f", r#"{"a": 1}"#, one),
+            markup("]<|tools_suffix|>"),
+        ],
     );
     let one = "<function=f>\n<parameter=a>\n1\n</parameter>\n</function>";
     check(
@@ -382,9 +384,5 @@ fn other_keys_and_other_places_for_the_name() {
 #[test]
 fn a_dialect_of_the_users_own_takes_a_few_lines() {
     let mine = Dialect::json_arguments("mine").call("@@{name}:", "@@");
-    check(
-        mine,
-        "@@f:{\"a\": \"@@\"}@@",
-        vec![call("mine", "f", "{\"a\": \"@@\"}", "@@f:{\"a\": \"@@\"}@@")],
-    );
+    check(mine, "@@f:{\"a\": \"@@\"}@@", vec![call("mine", "f", "{\"a\": \"@@\"}", "@@f:{\"a\": \"@@\"}@@")]);
 }

@@ -42,7 +42,11 @@ fn the_same_opener_opens_three_dialects() {
     let xml = "<function=f>\n</function>";
     let glm = "<tool_call>f</tool_call>";
     assert_eq!(
-        every_cut(&tool_call_family(), &ScanOptions::new(), &format!("{json}<tool_call>{xml}</tool_call>{glm}")),
+        every_cut(
+            &tool_call_family(),
+            &ScanOptions::new(),
+            &format!("{json}<tool_call>{xml}</tool_call>{glm}")
+        ),
         [
             call("hermes", "f", "{}", json),
             markup("<tool_call>"),
@@ -59,12 +63,7 @@ fn the_earliest_opener_wins_whatever_the_order_of_the_dialects() {
     let written = r#"<function_call>{"name":"f","arguments":{"a":"<tool_call>{\"name\":\"g\"}</tool_call>"}}</function_call>"#;
     assert_eq!(
         every_cut(&set, &ScanOptions::new(), written),
-        [call(
-            "llama-function-call",
-            "f",
-            r#"{"a":"<tool_call>{\"name\":\"g\"}</tool_call>"}"#,
-            written
-        )]
+        [call("llama-function-call", "f", r#"{"a":"<tool_call>{\"name\":\"g\"}</tool_call>"}"#, written)]
     );
 }
 
@@ -183,10 +182,7 @@ fn a_call_in_reasoning_is_reasoning_and_the_same_call_outside_is_a_call() {
         every_cut(&set, &ScanOptions::new(), &unclosed),
         [think.clone(), Seen::Reasoning(format!("hm {one}"))]
     );
-    assert_eq!(
-        every_cut(&set, &ScanOptions::strict(), &unclosed),
-        [think, Seen::Reasoning("hm ".into()), f]
-    );
+    assert_eq!(every_cut(&set, &ScanOptions::strict(), &unclosed), [think, Seen::Reasoning("hm ".into()), f]);
     let inside = r#"<tool_call>{"name":"f","arguments":{"a":"<think>"}}</tool_call>"#;
     assert_eq!(
         every_cut(&set, &ScanOptions::new(), inside),
@@ -207,7 +203,8 @@ fn reasoning_whose_opener_stood_in_the_prompt() {
 fn a_long_argument_in_small_chunks_takes_linear_time() {
     let body = "x".repeat(1 << 20);
     let written = format!(r#"<tool_call>{{"name":"f","arguments":{{"a":"{body}"}}}}</tool_call>"#);
-    let pieces: Vec<&str> = written.as_bytes().chunks(4).map(|piece| std::str::from_utf8(piece).unwrap()).collect();
+    let pieces: Vec<&str> =
+        written.as_bytes().chunks(4).map(|piece| std::str::from_utf8(piece).unwrap()).collect();
     let seen = scan(&tool_call_family(), &ScanOptions::new(), &pieces[..pieces.len() / 16]);
     assert_eq!(seen.len(), 1);
     let seen = scan_fast(&pieces);
@@ -233,7 +230,17 @@ fn braces_and_angles_without_end_take_linear_time() {
         .with(known::fenced_json())
         .with(known::pythonic());
     let options = ScanOptions::new().tools(&[Tool::new("f")]);
-    for unit in ["{", "<", "[", "`", "{\"name\":", "{\"arguments\":{\"a\":\n", "<tool_call>", "<tool_call>{\"a\":", "[f("] {
+    for unit in [
+        "{",
+        "<",
+        "[",
+        "`",
+        "{\"name\":",
+        "{\"arguments\":{\"a\":\n",
+        "<tool_call>",
+        "<tool_call>{\"a\":",
+        "[f(",
+    ] {
         let written = unit.repeat(100_000 / unit.len());
         let mut scanner = stream_core::text_calls::Scanner::new(&set, options.clone());
         for piece in written.as_bytes().chunks(7) {
@@ -263,7 +270,8 @@ fn validation_says_what_is_wrong_and_where() {
     let problems = |text: &str| -> Vec<String> {
         validate(&known::anthropic(), text).iter().map(ToString::to_string).collect()
     };
-    let whole = "<function_calls><invoke name=\"f\"><parameter name=\"a\">1</parameter></invoke></function_calls>";
+    let whole =
+        "<function_calls><invoke name=\"f\"><parameter name=\"a\">1</parameter></invoke></function_calls>";
     assert_eq!(problems(whole), Vec::<String>::new());
     assert_eq!(
         problems("ok <invoke name=\"f\"></invoke>"),

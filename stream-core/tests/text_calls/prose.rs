@@ -79,7 +79,9 @@ fn prose_with_markers_html_comparisons_json_and_code_comes_out_as_it_is() {
 fn only_what_may_become_a_marker_waits() {
     let set = DialectSet::new().with(known::hermes());
     let mut scanner = stream_core::text_calls::Scanner::new(&set, ScanOptions::new());
-    for (piece, decided) in [("ab<", 2), ("p><tool_ca", 5), ("b", 14), ("<tool_call>", 14), (" \n", 14), ("x", 28)] {
+    for (piece, decided) in
+        [("ab<", 2), ("p><tool_ca", 5), ("b", 14), ("<tool_call>", 14), (" \n", 14), ("x", 28)]
+    {
         scanner.push(piece).for_each(drop);
         assert_eq!(scanner.decided(), decided, "{piece:?}");
     }

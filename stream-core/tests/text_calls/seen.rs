@@ -112,7 +112,11 @@ fn see(whole: &str, events: &[Event]) -> Vec<Seen> {
             }
             (Event::Unparsed(unparsed), _) => {
                 let raw = if unparsed.begun { std::mem::take(&mut open) + &raw } else { raw };
-                seen.push(Seen::Unparsed { raw, kind: unparsed.problem.kind.clone(), at: unparsed.problem.at });
+                seen.push(Seen::Unparsed {
+                    raw,
+                    kind: unparsed.problem.kind.clone(),
+                    at: unparsed.problem.at,
+                });
             }
             (other, _) => panic!("unknown event {other:?}"),
         }

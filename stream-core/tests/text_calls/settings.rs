@@ -67,8 +67,7 @@ fn the_schema_types_tagged_values() {
         parameter("x", "[1]"),
         parameter("unknown", "1"),
     );
-    let arguments =
-        r#"{"n":42,"s":"42","b":true,"o":{"k": [1]},"a":null,"x":"[1]","unknown":"1"}"#;
+    let arguments = r#"{"n":42,"s":"42","b":true,"o":{"k": [1]},"a":null,"x":"[1]","unknown":"1"}"#;
     assert_eq!(every_cut(&set, &options, &one), [call("qwen3-coder", "f", arguments, &one)]);
     let wrong = format!("<function=f>{}</function>", parameter("n", "many"));
     assert_eq!(every_cut(&set, &options, &wrong), [call("qwen3-coder", "f", r#"{"n":"many"}"#, &wrong)]);
@@ -95,7 +94,10 @@ fn presets_go_by_the_models_name() {
     };
     assert_eq!(names("Qwen/Qwen3-Coder-30B-A3B-Instruct"), ["qwen3-coder", "hermes"]);
     assert_eq!(names("qwen2.5-7b-instruct"), ["hermes", "qwen-prompted"]);
-    assert_eq!(names("meta-llama/Llama-3.1-8B-Instruct"), ["llama-python-tag", "llama-function-call", "bare-json"]);
+    assert_eq!(
+        names("meta-llama/Llama-3.1-8B-Instruct"),
+        ["llama-python-tag", "llama-function-call", "bare-json"]
+    );
     assert_eq!(names("meta-llama/Llama-4-Scout"), ["llama4-pythonic", "llama-python-tag", "bare-json"]);
     assert_eq!(names("deepseek-ai/DeepSeek-V3.2"), ["dsml"]);
     assert_eq!(names("deepseek-ai/DeepSeek-R1"), ["deepseek-v3", "deepseek-v3.1"]);
