@@ -137,13 +137,13 @@ impl TextCalls {
             // It was the text itself, since nothing came before.
             copy.is_first = true;
         }
-        part.fate = match () {
-            () if untouched => Fate::Kept,
-            () if text.is_empty() => Fate::Dropped,
-            () => {
-                say(&mut part.delta, &text);
-                Fate::Edited
-            }
+        part.fate = if untouched {
+            Fate::Kept
+        } else if text.is_empty() {
+            Fate::Dropped
+        } else {
+            say(&mut part.delta, &text);
+            Fate::Edited
         };
         parts.insert(at, part);
     }

@@ -264,7 +264,8 @@ impl TextCalls {
             _ => return out.push(part),
         };
         let (choice, slot) = (part.delta.choice, part.delta.slot);
-        if self.is_plain(&name, &range) {
+        // An empty text opens a numbered block, and is nothing else.
+        if range.is_empty() || self.is_plain(&name, &range) {
             return out.push(part);
         }
         let wire = self.wire(part.delta, Text { range: range.clone(), ..text });
@@ -311,6 +312,9 @@ impl TextCalls {
             }
             let piece = self.piece(wire, raw.to_owned(), lead);
             put(kind, piece, segment.call, segment.section);
+            if segment.range.end > range.end {
+                return;
+            }
         }
     }
 
