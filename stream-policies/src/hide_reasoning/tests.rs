@@ -52,3 +52,15 @@ fn a_stream_without_reasoning_leaves_as_it_came() {
 fn all_laws_hold() {
     assert_lawful(&HideReasoning::default(), &script());
 }
+
+#[test]
+fn the_placeholder_stands_once_for_each_block_of_choices_that_interleave() {
+    let policy = HideReasoningSettings::default().placeholder("(thinking)").build();
+    let fine = Fragments::Chars(4);
+    let script = Script::new().reasoning("They want a greeting.").text("Hello.");
+    let script = script.choice(1).reasoning("They want a farewell.").text("Goodbye.");
+    let log = script.text_fragments(fine).interleaved().to_log(WireKind::OpenAiChat);
+    let view = seen("interleaved", &run(&policy, &log));
+    let reasoning: Vec<&str> = view.choices.iter().map(|choice| choice.reasoning.as_str()).collect();
+    assert_eq!(reasoning, ["(thinking)", "(thinking)"]);
+}
