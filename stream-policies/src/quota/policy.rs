@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use stream_core::{
-    Attention, Channel, Chunk, ChunkKind, Context, Ending, Needs, Policy, PolicyError, StreamState,
-    async_trait,
+    Attention, Channel, Chunk, ChunkKind, Context, Ending, Needs, Policy, PolicyError, StreamBlock,
+    StreamState, async_trait,
 };
 
 use super::QuotaSettings;
@@ -96,8 +96,11 @@ impl Policy for Quota {
             None if holds => ctx.buffer(chunk),
             None => ctx.send(chunk),
         }
+        let is_signed =
+            |block: &StreamBlock| block.channel() == Some(Channel::Reasoning) && ctx.reasoning_is_signed();
         if let Some(block) = state.just_completed()
             && self.settings.bytes.is_some()
+            && (block.as_tool_call().is_some() || is_signed(block))
         {
             ctx.flush_block(block.key());
         }
