@@ -51,7 +51,7 @@ impl Rules {
         &self,
         call: &ToolCall,
         request: &Request,
-    ) -> Result<Option<String>, ParameterFailure> {
+    ) -> Result<Option<String>, Box<ParameterFailure>> {
         let offered = request.tools().iter().find(|tool| self.offered && tool.name() == call.name());
         let listed = self.tools.get(call.name());
         match (listed, offered) {
@@ -65,11 +65,12 @@ impl Rules {
         }
     }
 
-    fn examine_unknown(&self, call: &ToolCall) -> Result<Option<String>, ParameterFailure> {
+    fn examine_unknown(&self, call: &ToolCall) -> Result<Option<String>, Box<ParameterFailure>> {
         // Its name is the model's word and nobody else's: it is not repeated.
-        let failure = |check, expected: &str, found: String| ParameterFailure {
-            tool: "an unknown tool".to_owned(),
-            ..failure(call, check, expected, found)
+        let failure = |check, expected: &str, found: String| {
+            let mut failure = failure(call, check, expected, found);
+            "an unknown tool".clone_into(&mut failure.tool);
+            failure
         };
         if self.unknown == UnknownTools::Refuse {
             return Err(failure(Check::Tool, "a tool that is listed or was offered", "another".to_owned()));
@@ -129,7 +130,7 @@ impl Rule {
         Self { required, schema: schema.map(schema::compile) }
     }
 
-    fn examine(&self, call: &ToolCall) -> Result<Option<String>, ParameterFailure> {
+    fn examine(&self, call: &ToolCall) -> Result<Option<String>, Box<ParameterFailure>> {
         if call.flavor() == CallFlavor::Custom {
             return match (self.required.is_empty(), &self.schema) {
                 (true, None) => Ok(None),
@@ -147,7 +148,7 @@ impl Rule {
         Ok(renamed)
     }
 
-    fn examine_schema(&self, arguments: &str, call: &ToolCall) -> Result<(), ParameterFailure> {
+    fn examine_schema(&self, arguments: &str, call: &ToolCall) -> Result<(), Box<ParameterFailure>> {
         let violation = match &self.schema {
             None => return Ok(()),
             Some(Err(what)) => {
@@ -160,11 +161,10 @@ impl Rule {
                 Some(parameter) => format!("parameter {parameter} to hold to {}", violation.keyword),
                 None => format!("arguments that hold to {}", violation.keyword),
             };
-            ParameterFailure {
-                parameter: violation.parameter,
-                keyword: Some(violation.place),
-                ..failure(call, Check::Schema, what, "others")
-            }
+            let mut failure = failure(call, Check::Schema, what, "others");
+            failure.parameter = violation.parameter;
+            failure.keyword = Some(violation.place);
+            failure
         })
     }
 }
@@ -175,7 +175,7 @@ fn find<'a>(
     aliases: &'a [String],
     arguments: &Arguments<'_>,
     call: &ToolCall,
-) -> Result<&'a str, ParameterFailure> {
+) -> Result<&'a str, Box<ParameterFailure>> {
     let mut there = aliases.iter().filter(|alias| arguments.has(alias));
     let found = match (there.next(), there.next()) {
         (Some(alias), None) => return Ok(alias),
@@ -187,10 +187,9 @@ fn find<'a>(
         [] => format!("parameter {name}"),
         aliases => format!("parameter {name} or one of {}", aliases.join(", ")),
     };
-    Err(ParameterFailure {
-        parameter: Some(name.to_owned()),
-        ..failure(call, Check::Required, expected, found)
-    })
+    let mut failure = failure(call, Check::Required, expected, found);
+    failure.parameter = Some(name.to_owned());
+    Err(failure)
 }
 
 fn failure(
@@ -198,8 +197,8 @@ fn failure(
     check: Check,
     expected: impl Into<String>,
     found: impl Into<String>,
-) -> ParameterFailure {
-    ParameterFailure {
+) -> Box<ParameterFailure> {
+    Box::new(ParameterFailure {
         tool: call.name().to_owned(),
         call_id: call.id().map(str::to_owned),
         check,
@@ -209,7 +208,7 @@ fn failure(
         found: found.into(),
         attempt: None,
         budget: None,
-    }
+    })
 }
 
 const OBJECT: &str = "arguments that are one JSON object";
