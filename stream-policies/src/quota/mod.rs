@@ -30,6 +30,8 @@
 //!
 //! With `bytes`, each call until it is complete: half a call could only end in an error; and each block of signed
 //! reasoning (Anthropic, Responses), which cannot be cut (rule 22). Otherwise nothing.
+//!
+//! A thought that exceeds the quota ends before its signature: such a turn cannot be sent back.
 
 mod policy;
 mod settings;
