@@ -56,7 +56,7 @@ fn inject() -> Inject {
 fn chain(log: ChunkLog) -> Replay {
     let count = story_chain().len();
     let nth = |nth: usize| move || story_chain().into_iter().nth(nth).unwrap();
-    (0..count).fold(Replay::new(&log), |replay, at| replay.policy(nth(at)))
+    (0..count).fold(Replay::new(log), |replay, at| replay.policy(nth(at)))
 }
 
 fn story_chain() -> Chain {
