@@ -47,7 +47,9 @@
 //!
 //! # What it does not see
 //!
-//! Opaque blocks (server tools and their results, images), ids of calls, which are the provider's words and not the
+//! What rides on text and says something else than the text: citations, grounding, log probabilities, other fields of a
+//! delta (they go with a text that is edited, and leave with one that is not). Opaque blocks (server tools and their
+//! results, images), ids of calls, which are the provider's words and not the
 //! model's, and errors of the upstream. A text in disguise (other letters that look alike, invisible characters, words
 //! spelled letter by letter, the parts of a secret in several arguments) is another text.
 

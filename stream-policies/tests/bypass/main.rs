@@ -7,10 +7,12 @@
 mod kit;
 
 mod arguments;
+mod buffered;
 mod calls_anthropic;
 mod calls_chat;
 mod calls_gemini;
 mod calls_responses;
+mod chains;
 mod finish;
 mod framing;
 mod judges;

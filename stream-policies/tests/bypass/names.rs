@@ -134,3 +134,46 @@ fn a_dotted_capital_i_does_not_make_another_name() {
         assert!(denied(&rules, name), "{name:?}");
     }
 }
+
+/// A chat call in pieces: each has what is given of it.
+fn pieces(all: &[&str]) -> String {
+    let piece =
+        |piece: &&str| crate::kit::chat::delta(&format!(r#"{{"tool_calls":[{{"index":0,{piece}}}]}}"#));
+    let calls: String = all.iter().map(piece).collect();
+    crate::kit::chat::text("ok") + &calls + &crate::kit::chat::end("tool_calls")
+}
+
+#[test]
+fn a_name_in_two_pieces_is_never_judged_by_the_first_alone() {
+    let body = pieces(&[
+        r#""id":"a","type":"function","function":{"name":"ba","arguments":""}"#,
+        r#""function":{"name":"sh","arguments":"{}"}"#,
+    ]);
+    for ran in crate::kit::run_closed(gate, &body) {
+        assert_eq!(ran.view.choices[0].calls, []);
+        assert_eq!(ran.view.choices[0].content, "ok");
+    }
+}
+
+#[test]
+fn a_name_that_is_said_again_is_the_same_and_another_one_closes_the_stream() {
+    let again = pieces(&[
+        r#""id":"a","type":"function","function":{"name":"bash","arguments":"{"}"#,
+        r#""id":"a","function":{"name":"bash","arguments":"}"}"#,
+    ]);
+    assert_eq!(crate::kit::run(gate, &again).edits(), [(Action::Dropped, "no shells")]);
+    for (first, second) in [("ls", "bash"), ("bash", "ls"), ("ls", "ls\\u200b")] {
+        let changed = pieces(&[
+            &format!(r#""id":"a","type":"function","function":{{"name":"{first}","arguments":"{{"}}"#),
+            &format!(r#""id":"a","function":{{"name":"{second}","arguments":"}}"}}"#),
+        ]);
+        for ran in crate::kit::run_closed(gate, &changed) {
+            assert_eq!(ran.error, Some(stream_core::ErrorKind::Renamed), "{first} {second}");
+            assert_eq!(
+                ran.out,
+                crate::kit::chat::text("ok") + crate::kit::chat::UNREADABLE,
+                "{first} {second}"
+            );
+        }
+    }
+}
