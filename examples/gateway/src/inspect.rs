@@ -4,22 +4,21 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use stream_core::wire::SharedFormat;
-use stream_core::{Assembler, CallFlavor, Config, StreamBlock, StreamState};
+use stream_core::{Assembler, CallFlavor, Config, Error, StreamBlock, StreamState};
 use stream_testkit::ChunkLog;
 
+use crate::progress::Progress;
+use crate::{cli, logs};
+
 /// Folds a log and prints its blocks.
-pub(crate) fn run(log: &ChunkLog, format: Option<SharedFormat>, json: bool) -> Result<ExitCode, String> {
-    let config = format.into_iter().fold(Config::default(), Config::format);
+pub(crate) fn run(arguments: &cli::Inspect) -> Result<ExitCode, String> {
+    let log = logs::load(&arguments.file)?;
+    let config = arguments.format.named().into_iter().fold(Config::default(), Config::format);
     let mut assembler = Assembler::with(config);
-    let folded = if log.is_whole() {
-        assembler.push_whole(log.bytes().clone())
-    } else {
-        assembler.push(log.bytes()).and_then(|()| assembler.finish())
-    };
+    let folded = fold(&mut assembler, &log);
     let format = assembler.format().map_or("unknown", |format| format.name());
     let mut out = std::io::stdout().lock();
-    let written = if json {
+    let written = if arguments.json {
         let view = View::of(format, assembler.state());
         serde_json::to_string(&view).map_err(std::io::Error::from).and_then(|line| writeln!(out, "{line}"))
     } else {
@@ -30,6 +29,18 @@ pub(crate) fn run(log: &ChunkLog, format: Option<SharedFormat>, json: bool) -> R
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(error) => Err(format!("{}: {error}", log.name())),
     }
+}
+
+fn fold(assembler: &mut Assembler, log: &ChunkLog) -> Result<(), Error> {
+    if log.is_whole() {
+        return assembler.push_whole(log.bytes().clone());
+    }
+    let mut progress = Progress::of(log.bytes().len(), "folded");
+    for piece in log.bytes().chunks(PIECE) {
+        assembler.push(piece)?;
+        progress.step(piece.len());
+    }
+    assembler.finish()
 }
 
 /// What `--json` prints.
@@ -148,3 +159,6 @@ fn excerpt(text: &str) -> String {
         None => text.to_owned(),
     }
 }
+
+/// How many bytes are folded between two looks at the clock.
+const PIECE: usize = 64 << 10;

@@ -1,54 +1,80 @@
-//! `gateway replay`: a log through a policy, the resulting bytes on standard output.
+//! `gateway replay`: a log through policies, the resulting bytes on standard output.
 
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use bytes::Bytes;
-use futures::{StreamExt as _, stream};
-use stream_core::wire::SharedFormat;
-use stream_core::{
-    Chunk, Config, Context, Handle, Policy, PolicyError, StreamProcessor, StreamState, async_trait,
-};
-use stream_testkit::{ChunkLog, Cut};
+use stream_core::{Action, Config, Decision};
+use stream_testkit::{ChunkLog, Replay, Replayed};
 
-/// Runs a log through an allow-all policy.
-pub(crate) async fn run(log: &ChunkLog, cut: Cut, format: Option<SharedFormat>) -> Result<ExitCode, String> {
-    let config = format.into_iter().fold(Config::default(), Config::format);
-    let builder = StreamProcessor::builder().policy(AllowAll).config(config);
+use crate::policies::Policies;
+use crate::progress::Progress;
+use crate::{cli, html, logs};
+
+/// Runs a log through the policies, and prints what comes of it.
+pub(crate) fn run(arguments: &cli::Replay) -> Result<ExitCode, String> {
+    let log = logs::load(&arguments.file)?;
+    let replayed = replay(&log, arguments, &Policies)?;
+    if let Some(file) = &arguments.html {
+        std::fs::write(file, html::page(&replayed))
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+    }
     let mut out = std::io::stdout().lock();
-    let mut write = |bytes: &[u8]| out.write_all(bytes).map_err(|error| format!("standard output: {error}"));
-    let outcome = if log.is_whole() {
-        let whole = builder.whole(log.bytes().clone()).await.map_err(|error| error.to_string())?;
-        write(&whole.body)?;
-        whole.outcome
+    let written = if arguments.transcript {
+        write!(out, "{}", replayed.transcript())
     } else {
-        let chunks =
-            cut.apply(log).into_iter().map(|(_, bytes)| Ok::<Bytes, std::convert::Infallible>(bytes));
-        let mut processor = builder.build(stream::iter(chunks)).map_err(|error| error.to_string())?;
-        while let Some(bytes) = processor.next().await {
-            write(&bytes)?;
-        }
-        Handle::outcome(&processor.handle())
+        tell(&replayed.decisions).and_then(|()| out.write_all(&replayed.bytes()))
     };
-    out.flush().map_err(|error| format!("standard output: {error}"))?;
-    match outcome.and_then(|outcome| outcome.error) {
+    written.and_then(|()| out.flush()).map_err(|error| format!("standard output: {error}"))?;
+    match replayed.outcome.and_then(|outcome| outcome.error) {
         None => Ok(ExitCode::SUCCESS),
         Some(error) => Err(format!("{}: {error}", log.name())),
     }
 }
 
-/// Looks at every step, and sends it.
-struct AllowAll;
+fn replay(log: &ChunkLog, arguments: &cli::Replay, policies: &Policies) -> Result<Replayed, String> {
+    let config = arguments.format.named().into_iter().fold(Config::default(), Config::format);
+    let mut replay = Replay::new(log).cut(arguments.cut).config(config);
+    for place in 0..policies.len() {
+        let policies = policies.clone();
+        replay = replay.policy(move || policies.policy(place));
+    }
+    if !arguments.real_time {
+        return Ok(Progress::while_doing("replaying", || replay.run()));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    Ok(runtime.block_on(replay.run_async()))
+}
 
-#[async_trait]
-impl Policy for AllowAll {
-    async fn on_chunk(
-        &mut self,
-        chunk: Chunk,
-        _state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        ctx.send(chunk);
-        Ok(())
+/// The decisions, a line for each.
+fn tell(decisions: &[Decision]) -> std::io::Result<()> {
+    let mut err = std::io::stderr().lock();
+    for decision in decisions {
+        write!(err, "{}: {}", decision.policy, action(decision.action))?;
+        if let Some(block) = decision.block {
+            write!(err, " {block}")?;
+        }
+        write!(err, ", {} bytes", decision.bytes)?;
+        if !decision.held.is_zero() {
+            write!(err, ", held {} ms", decision.held.as_millis())?;
+        }
+        match &decision.reason {
+            Some(reason) => writeln!(err, ": {reason}")?,
+            None => writeln!(err)?,
+        }
+    }
+    Ok(())
+}
+
+/// What was done, in a word.
+fn action(action: Action) -> &'static str {
+    match action {
+        Action::Released => "released",
+        Action::Dropped => "dropped",
+        Action::Edited => "edited",
+        Action::Inserted => "inserted",
+        Action::Terminated => "terminated",
+        Action::Failed => "failed",
+        _ => "decided",
     }
 }

@@ -123,7 +123,7 @@ fn any(
 ) -> Result<Option<Condition>, SettingsError> {
     let mut found: Option<Condition> = None;
     for (at, glob) in globs.iter().enumerate() {
-        let next = condition(glob).map_err(|error| error.moved(&format!("{place}[{at}]")))?;
+        let next = condition(glob).map_err(|error| error.moved(format!("{place}[{at}]")))?;
         found = Some(match found {
             Some(found) => found.or(next),
             None => next,

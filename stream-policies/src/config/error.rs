@@ -32,8 +32,13 @@ pub struct Place {
 
 impl ConfigError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        let fault =
-            Fault { place: None, path: String::new(), message: message.into(), meant: None, unknown_key: None };
+        let fault = Fault {
+            place: None,
+            path: String::new(),
+            message: message.into(),
+            meant: None,
+            unknown_key: None,
+        };
         Self(Box::new(fault))
     }
 

@@ -1,5 +1,7 @@
 //! Files that hold, and files that do not.
 
+#![allow(clippy::unwrap_used, reason = "a test, helpers included")]
+
 use stream_core::{Config, Request};
 use stream_testkit::{Replay, Script, WireKind};
 

@@ -6,6 +6,7 @@ use aho_corasick::automaton::{Automaton as _, StateID as LiteralState};
 use aho_corasick::nfa::contiguous::{Builder as LiteralBuilder, NFA};
 use regex_automata::dfa::{Automaton as _, StartKind, dense};
 use regex_automata::nfa::thompson;
+use regex_automata::util::alphabet::Unit;
 use regex_automata::util::primitives::{PatternID, StateID};
 use regex_automata::util::{start, syntax};
 use regex_automata::{Anchored, Input, MatchKind};
@@ -26,20 +27,20 @@ pub(super) struct Machine {
 
 #[derive(Debug)]
 enum Kind {
-    Regexes {
-        forward: dense::DFA<Vec<u32>>,
-        backward: dense::DFA<Vec<u32>>,
-        /// The start state at the start of the text.
-        first: StateID,
-        /// The start state behind each byte.
-        behind: Box<[StateID; 256]>,
-        /// Match states behind which no better match can come.
-        last: HashSet<StateID>,
-    },
-    Literals {
-        automaton: NFA,
-        first: LiteralState,
-    },
+    Regexes(Box<Regexes>),
+    Literals { automaton: Box<NFA>, first: LiteralState },
+}
+
+#[derive(Debug)]
+struct Regexes {
+    forward: dense::DFA<Vec<u32>>,
+    backward: dense::DFA<Vec<u32>>,
+    /// The start state at the start of the text.
+    first: StateID,
+    /// The start state behind each byte.
+    behind: [StateID; 256],
+    /// Match states behind which no better match can come.
+    last: HashSet<StateID>,
 }
 
 /// Where a machine stands.
@@ -76,9 +77,9 @@ impl Machine {
     /// Where it starts behind this byte, or at the start of the text. `None` if nothing can match from there.
     pub(super) fn start(&self, behind: Option<u8>) -> Option<Position> {
         match &self.kind {
-            Kind::Regexes { forward, first, behind: starts, .. } => {
-                let state = behind.map_or(*first, |byte| starts[usize::from(byte)]);
-                (!forward.is_dead_state(state)).then_some(Position::Regexes(state))
+            Kind::Regexes(regexes) => {
+                let state = behind.map_or(regexes.first, |byte| regexes.behind[usize::from(byte)]);
+                (!regexes.forward.is_dead_state(state)).then_some(Position::Regexes(state))
             }
             Kind::Literals { first, .. } => Some(Position::Literals(*first)),
         }
@@ -87,7 +88,8 @@ impl Machine {
     /// Takes the byte at `at`.
     pub(super) fn step(&self, position: &mut Position, byte: u8, at: usize) -> Step {
         match (&self.kind, position) {
-            (Kind::Regexes { forward, behind, last, .. }, Position::Regexes(state)) => {
+            (Kind::Regexes(regexes), Position::Regexes(state)) => {
+                let Regexes { forward, behind, last, .. } = &**regexes;
                 *state = forward.next_state(*state, byte);
                 if !forward.is_special_state(*state) {
                     if *state == behind[usize::from(byte)] { Step::Clear } else { Step::On }
@@ -118,9 +120,10 @@ impl Machine {
 
     /// Takes the end of the text, which is at `at`.
     pub(super) fn end(&self, position: Position, at: usize) -> Option<Found> {
-        let (Kind::Regexes { forward, .. }, Position::Regexes(state)) = (&self.kind, position) else {
+        let (Kind::Regexes(regexes), Position::Regexes(state)) = (&self.kind, position) else {
             return None;
         };
+        let forward = &regexes.forward;
         let state = forward.next_eoi_state(state);
         let pattern = || forward.match_pattern(state, 0).as_usize();
         forward.is_match_state(state).then(|| Found { end: at, pattern: pattern() })
@@ -129,11 +132,11 @@ impl Machine {
     /// Where a match starts, which is not before `from`. Places are those in `text`.
     pub(super) fn start_of(&self, found: Found, text: &[u8], from: usize) -> usize {
         match &self.kind {
-            Kind::Regexes { backward, .. } => {
+            Kind::Regexes(regexes) => {
                 let anchored = PatternID::new(found.pattern).map_or(Anchored::Yes, Anchored::Pattern);
                 let input = Input::new(text).range(from..found.end).anchored(anchored);
                 // What matched forwards matches backwards; if it did not, all that may belong to it does.
-                let half = backward.try_search_rev(&input).ok().flatten();
+                let half = regexes.backward.try_search_rev(&input).ok().flatten();
                 half.map_or(from, |half| half.offset())
             }
             Kind::Literals { automaton, .. } => {
@@ -246,19 +249,17 @@ fn regexes(patterns: &[Pattern], rules: Vec<usize>, size: usize) -> Result<Machi
         first.error(expected, "a larger one: use [0-9] for \\d, [A-Za-z0-9_] for \\w, smaller repetitions")
     };
     let hirs = syntax::parse_many(&sources).map_err(|error| first.error("a regex", error.to_string()))?;
-    let nfa = |reverse| {
-        let config = thompson::Config::new()
-            .reverse(reverse)
-            .which_captures(thompson::WhichCaptures::None)
-            .nfa_size_limit(Some(size));
-        thompson::Compiler::new().configure(config).build_many_from_hir(&hirs)
-    };
     let config = dense::Config::new()
         .accelerate(false)
         .dfa_size_limit(Some(size))
         .determinize_size_limit(Some(2 * size));
     let build = |config: dense::Config, reverse| {
-        let nfa = nfa(reverse).map_err(|error| too_large(error.to_string()))?;
+        let thompson = thompson::Config::new()
+            .reverse(reverse)
+            .which_captures(thompson::WhichCaptures::None)
+            .nfa_size_limit(Some(size));
+        let nfa = thompson::Compiler::new().configure(thompson).build_many_from_hir(&hirs);
+        let nfa = nfa.map_err(|error| too_large(error.to_string()))?;
         let built = dense::Builder::new().configure(config).build_from_nfa(&nfa);
         built.map_err(|error| too_large(error.to_string()))
     };
@@ -273,7 +274,7 @@ fn regexes(patterns: &[Pattern], rules: Vec<usize>, size: usize) -> Result<Machi
         forward.start_state(&config).map_err(|error| too_large(error.to_string()))
     };
     let at_start = start(None)?;
-    let mut behind = Box::new([at_start; 256]);
+    let mut behind = [at_start; 256];
     for byte in 0..=u8::MAX {
         behind[usize::from(byte)] = start(Some(byte))?;
     }
@@ -281,13 +282,13 @@ fn regexes(patterns: &[Pattern], rules: Vec<usize>, size: usize) -> Result<Machi
     let longest = longest.and_then(|all| all.into_iter().max());
     let check = first.check;
     let last = last_matches(&forward, at_start, &behind);
-    let kind = Kind::Regexes { forward, backward, first: at_start, behind, last };
-    Ok(Machine { kind, rules, longest, check })
+    let regexes = Regexes { forward, backward, first: at_start, behind, last };
+    Ok(Machine { kind: Kind::Regexes(Box::new(regexes)), rules, longest, check })
 }
 
 /// The match states behind which no better match can come, whatever the next byte or the end of the text.
 fn last_matches(dfa: &dense::DFA<Vec<u32>>, first: StateID, behind: &[StateID; 256]) -> HashSet<StateID> {
-    let bytes: Vec<u8> = dfa.byte_classes().representatives(..).filter_map(regex_automata::util::alphabet::Unit::as_u8).collect();
+    let bytes: Vec<u8> = dfa.byte_classes().representatives(..).filter_map(Unit::as_u8).collect();
     let mut todo: Vec<StateID> = behind.iter().copied().chain([first]).collect();
     let mut seen: HashSet<StateID> = todo.iter().copied().collect();
     let mut last = HashSet::new();
@@ -321,7 +322,12 @@ fn literals(patterns: &[Pattern], rules: Vec<usize>, ignore_case: bool) -> Resul
     let start = automaton.start_state(aho_corasick::Anchored::No);
     let start = start.map_err(|error| too_many(error.to_string()))?;
     let longest = Some(automaton.max_pattern_len());
-    Ok(Machine { kind: Kind::Literals { automaton, first: start }, rules, longest, check: None })
+    Ok(Machine {
+        kind: Kind::Literals { automaton: Box::new(automaton), first: start },
+        rules,
+        longest,
+        check: None,
+    })
 }
 
 /// The largest automaton that one regex may become, in bytes.

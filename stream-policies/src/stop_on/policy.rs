@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use stream_core::{
-    Attention, BlockKey, Chunk, Context, End, Ending, Needs, Policy, PolicyError, StreamState, async_trait,
+    Attention, BlockKey, Chunk, Context, End, Ending, Needs, Policy, PolicyError, StreamBlock, StreamState,
+    async_trait,
 };
 
 use super::{Ends, StopOnSettings, StopPlace};
@@ -39,7 +40,7 @@ impl StopOn {
 
     /// Whether phrases are looked for in a block.
     fn looks_at(&self, key: BlockKey, state: &StreamState) -> bool {
-        let place = match state.block(key).and_then(|block| block.channel()) {
+        let place = match state.block(key).and_then(StreamBlock::channel) {
             Some(stream_core::Channel::Content) => StopPlace::Content,
             Some(stream_core::Channel::Reasoning) => StopPlace::Reasoning,
             Some(stream_core::Channel::Refusal) => StopPlace::Refusal,
@@ -74,7 +75,7 @@ impl StopOn {
 
     /// Lets go what is decided of a block's text, or ends it.
     fn decide(&mut self, key: BlockKey, state: &StreamState, ctx: &mut Context<'_>) {
-        let choice = state.block(key).map_or(0, |block| block.choice());
+        let choice = state.block(key).map_or(0, StreamBlock::choice);
         let Some(lane) = self.lanes.of(key, state) else { return };
         if release(lane, &self.patterns, ctx) {
             self.stop(choice, ctx);

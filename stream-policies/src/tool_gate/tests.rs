@@ -121,7 +121,8 @@ fn a_denial_may_end_the_stream() {
 
 #[test]
 fn a_judge_that_fails_or_panics_or_is_late_denies() {
-    let judges: [(&str, fn() -> ToolGate); 3] = [
+    type Gate = fn() -> ToolGate;
+    let judges: [(&str, Gate); 3] = [
         ("the judge failed: broken", || {
             ToolGate::new(async |_: CompletedCall| Err(PolicyError::new("broken")))
         }),

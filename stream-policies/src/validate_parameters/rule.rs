@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
-use stream_core::{CallFlavor, Request, ToolCall};
+use stream_core::{CallFlavor, Request, Tool, ToolCall};
 
 use super::arguments::Arguments;
 use super::failure::{Check, ParameterFailure};
@@ -52,7 +52,7 @@ impl Rules {
         &self,
         call: &ToolCall,
         request: &Request,
-    ) -> Result<Option<String>, ParameterFailure> {
+    ) -> Result<Option<String>, Box<ParameterFailure>> {
         if call.is_unopened() || call.name().trim().is_empty() {
             return Err(unknown(call, Check::Tool, "a call with the name of a tool", "none"));
         }
@@ -65,14 +65,17 @@ impl Rules {
                 self.offered_rule(settings, name, offered.and_then(|tool| tool.parameters())).examine(call)
             }
         };
-        examined.map_err(|failure| ParameterFailure { tool: name.to_owned(), ..failure })
+        examined.map_err(|mut failure| {
+            name.clone_into(&mut failure.tool);
+            failure
+        })
     }
 
     /// The tool that is listed or was offered under this name. One in other letters is taken for it, as clients do:
     /// else nothing would be checked of its calls.
     pub(crate) fn tool<'a>(&'a self, name: &str, request: &'a Request) -> Option<&'a str> {
         let listed = self.tools.keys().map(String::as_str);
-        let offered = request.tools().iter().filter(|_| self.offered).map(|tool| tool.name());
+        let offered = request.tools().iter().filter(|_| self.offered).map(Tool::name);
         let known = || listed.clone().chain(offered.clone());
         known().find(|known| *known == name).or_else(|| {
             let folded = names::fold(name);
@@ -80,7 +83,7 @@ impl Rules {
         })
     }
 
-    fn examine_unknown(&self, call: &ToolCall) -> Result<Option<String>, ParameterFailure> {
+    fn examine_unknown(&self, call: &ToolCall) -> Result<Option<String>, Box<ParameterFailure>> {
         if self.unknown == UnknownTools::Refuse {
             return Err(unknown(call, Check::Tool, "a tool that is listed or was offered", "another"));
         }
@@ -139,7 +142,7 @@ impl Rule {
         Self { required, schema: schema.map(schema::compile) }
     }
 
-    fn examine(&self, call: &ToolCall) -> Result<Option<String>, ParameterFailure> {
+    fn examine(&self, call: &ToolCall) -> Result<Option<String>, Box<ParameterFailure>> {
         if call.flavor() == CallFlavor::Custom {
             return match (self.required.is_empty(), &self.schema) {
                 (true, None) => Ok(None),
@@ -157,7 +160,7 @@ impl Rule {
         Ok(renamed)
     }
 
-    fn examine_schema(&self, arguments: &str, call: &ToolCall) -> Result<(), ParameterFailure> {
+    fn examine_schema(&self, arguments: &str, call: &ToolCall) -> Result<(), Box<ParameterFailure>> {
         let violation = match &self.schema {
             None => return Ok(()),
             Some(Err(what)) => {
@@ -170,11 +173,10 @@ impl Rule {
                 Some(parameter) => format!("parameter {parameter} to hold to {}", violation.keyword),
                 None => format!("arguments that hold to {}", violation.keyword),
             };
-            ParameterFailure {
-                parameter: violation.parameter,
-                keyword: Some(violation.place),
-                ..failure(call, Check::Schema, what, "others")
-            }
+            let mut failure = failure(call, Check::Schema, what, "others");
+            failure.parameter = violation.parameter;
+            failure.keyword = Some(violation.place);
+            failure
         })
     }
 }
@@ -185,7 +187,7 @@ fn find<'a>(
     aliases: &'a [String],
     arguments: &Arguments<'_>,
     call: &ToolCall,
-) -> Result<&'a str, ParameterFailure> {
+) -> Result<&'a str, Box<ParameterFailure>> {
     let mut there = aliases.iter().filter(|alias| arguments.has(alias));
     let found = match (there.next(), there.next()) {
         (Some(alias), None) => return Ok(alias),
@@ -197,10 +199,9 @@ fn find<'a>(
         [] => format!("parameter {name}"),
         aliases => format!("parameter {name} or one of {}", aliases.join(", ")),
     };
-    Err(ParameterFailure {
-        parameter: Some(name.to_owned()),
-        ..failure(call, Check::Required, expected, found)
-    })
+    let mut failure = failure(call, Check::Required, expected, found);
+    failure.parameter = Some(name.to_owned());
+    Err(failure)
 }
 
 fn failure(
@@ -208,8 +209,8 @@ fn failure(
     check: Check,
     expected: impl Into<String>,
     found: impl Into<String>,
-) -> ParameterFailure {
-    ParameterFailure {
+) -> Box<ParameterFailure> {
+    Box::new(ParameterFailure {
         tool: call.name().to_owned(),
         call_id: call.id().map(str::to_owned),
         check,
@@ -219,13 +220,15 @@ fn failure(
         found: found.into(),
         attempt: None,
         budget: None,
-    }
+    })
 }
 
 /// The failure of a call of a tool that nobody listed. Its name is the model's word and nobody else's: it is not
 /// repeated.
-fn unknown(call: &ToolCall, check: Check, expected: &str, found: impl Into<String>) -> ParameterFailure {
-    ParameterFailure { tool: "an unknown tool".to_owned(), ..failure(call, check, expected, found) }
+fn unknown(call: &ToolCall, check: Check, expected: &str, found: impl Into<String>) -> Box<ParameterFailure> {
+    let mut failure = failure(call, check, expected, found);
+    "an unknown tool".clone_into(&mut failure.tool);
+    failure
 }
 
 const OBJECT: &str = "arguments that are one JSON object";

@@ -1,0 +1,99 @@
+//! What can be said on the command line.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, Parser, Subcommand};
+use stream_core::wire::{self, SharedFormat};
+use stream_testkit::Cut;
+use stream_testkit::conformance::Deviation;
+
+/// Look at recorded model streams, check them, and run them through policies.
+#[derive(Debug, Parser)]
+#[command(name = "gateway", version)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Fold a recorded stream and show its blocks.
+    Inspect(Inspect),
+    /// Run a recorded stream through policies: the resulting bytes go to standard output, the decisions to standard
+    /// error.
+    Replay(Replay),
+    /// Check recorded streams against the rules of their format: a line for each violation, and exit code 1.
+    Check(Check),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// A chunk log: an SSE body, JSON lines, a JSON array of chunks, or a whole response.
+    pub(crate) file: PathBuf,
+    /// One JSON object instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Replay {
+    /// A chunk log.
+    pub(crate) file: PathBuf,
+    /// How the bytes are cut: original, whole, event, byte, random:SEED, or a number of bytes.
+    #[arg(long, default_value = "original")]
+    pub(crate) cut: Cut,
+    /// Print what happened, step by step, instead of the resulting bytes.
+    #[arg(long)]
+    pub(crate) transcript: bool,
+    /// Also write a page that shows what was held, released, dropped and rewritten, when and why.
+    #[arg(long, value_name = "OUT")]
+    pub(crate) html: Option<PathBuf>,
+    /// Let time pass as it was recorded, instead of jumping over it: for judges that are asked over a network.
+    #[arg(long)]
+    pub(crate) real_time: bool,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// Chunk logs.
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// A deviation that providers are known for, and that is no violation here; may be said several times.
+    #[arg(long, value_name = "DEVIATION", value_parser = deviation_by_name)]
+    pub(crate) allow: Vec<Deviation>,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Format {
+    /// The wire format, instead of finding it out: openai-chat, openai-responses, anthropic-messages or gemini.
+    #[arg(long = "format", value_name = "FORMAT", value_parser = format_by_name)]
+    named: Option<SharedFormat>,
+}
+
+impl Format {
+    /// The format that was named.
+    pub(crate) fn named(&self) -> Option<SharedFormat> {
+        self.named.clone()
+    }
+}
+
+fn format_by_name(name: &str) -> Result<SharedFormat, String> {
+    wire::named(name).ok_or_else(|| {
+        let known: Vec<&str> = wire::built_in().iter().map(|format: &Arc<_>| format.name()).collect();
+        format!("expected one of {}, found {name}", known.join(", "))
+    })
+}
+
+fn deviation_by_name(name: &str) -> Result<Deviation, String> {
+    name.parse().map_err(|_| {
+        let known: Vec<&str> = Deviation::ALL.iter().map(|deviation| deviation.name()).collect();
+        format!("expected one of {}, found {name}", known.join(", "))
+    })
+}

@@ -1,0 +1,125 @@
+//! Answers that are streamed.
+
+use bytes::Bytes;
+use futures::stream::{self, BoxStream};
+use futures::{Stream, StreamExt as _};
+use http::Response;
+use http::StatusCode;
+use http::response::Parts;
+use http_body::Body;
+use stream_core::{Ending, Origin};
+
+use super::head;
+use super::whole::{Left, one, what};
+use crate::body::{BoxError, ResponseBody};
+use crate::layer::Shared;
+use crate::refusal::Refusal;
+use crate::source::{Look, Source};
+use crate::watch::Watch;
+use crate::{Api, Facts, Unreadable};
+
+/// Polices a stream while it is read.
+///
+/// Its head leaves at once, unless a status is to tell what becomes of it: then it waits for the first bytes.
+pub(super) async fn answer<B>(
+    mut parts: Parts,
+    source: Source<B>,
+    facts: Facts,
+    shared: Shared,
+) -> Response<ResponseBody<B>>
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<BoxError>,
+{
+    let api = facts.api();
+    let trailers = source.trailers().filtered(head::without_digests);
+    let status = shared.settings().block_status.filter(|_| parts.status.is_success());
+    let watch = Watch::default();
+    let mut stream = policed(source, facts, shared, watch.clone()).boxed();
+    head::stream(&mut parts.headers);
+    if let Some(status) = status {
+        let first = stream.next().await;
+        if let Some(message) = watch.blocked() {
+            return Refusal::new(api, status, message).into_response();
+        }
+        match watch.error() {
+            Some(error) if error.origin() == Origin::Policy => {
+                let message = "a policy could not decide";
+                return Refusal::new(api, StatusCode::INTERNAL_SERVER_ERROR, message).into_response();
+            }
+            Some(error) => return Refusal::unreadable(api, &what(error)).into_response(),
+            None => stream = stream::iter(first).chain(stream).boxed(),
+        }
+    }
+    Response::from_parts(parts, ResponseBody::stream(stream.map(Ok), trailers))
+}
+
+/// What policies leave of a stream. One that says it is events and is JSON all the same is policed as that.
+fn policed<B>(
+    mut source: Source<B>,
+    facts: Facts,
+    shared: Shared,
+    watch: Watch,
+) -> impl Stream<Item = Bytes> + Send
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<BoxError>,
+{
+    let decided = async move {
+        let limit = shared.settings().limits.frame;
+        match source.look(limit).await {
+            Ok(Look::Json) => json(source, facts, shared).await,
+            // What broke already breaks again, in the processor.
+            Err(broken) => {
+                let broken = stream::iter([Err::<Bytes, _>(broken)]);
+                processed(broken, &facts, &shared, watch)
+            }
+            Ok(_) => processed(source, &facts, &shared, watch),
+        }
+    };
+    stream::once(decided).flatten()
+}
+
+fn processed<S, E>(source: S, facts: &Facts, shared: &Shared, watch: Watch) -> BoxStream<'static, Bytes>
+where
+    S: Stream<Item = Result<Bytes, E>> + Send + 'static,
+    E: std::fmt::Display + Send + 'static,
+{
+    let watched = shared.settings().block_status.is_some();
+    let builder = shared.plan(facts).builder(facts, shared.settings(), watched.then_some(watch));
+    match builder.build(source) {
+        Ok(processor) => processor.boxed(),
+        Err(_) => ended(facts.api(), "the gateway's policies cannot work together"),
+    }
+}
+
+/// JSON in place of events: whoever reads it as JSON gets what is left of it.
+async fn json<B>(mut source: Source<B>, facts: Facts, shared: Shared) -> BoxStream<'static, Bytes>
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<BoxError>,
+{
+    let Ok(Some(body)) = source.read_all(shared.settings().response_limit).await else {
+        return ended(facts.api(), "the upstream's answer could not be read");
+    };
+    let body = match one(&body, &facts, &shared).await {
+        Left::Same => body,
+        Left::Changed(body) | Left::Blocked { body, .. } => body,
+        Left::Unreadable(_) if shared.settings().unreadable == Unreadable::Pass => body,
+        Left::Unreadable(_) | Left::Violating(_) => {
+            return ended(facts.api(), "the upstream's answer could not be read");
+        }
+        Left::Failed(message) => return ended(facts.api(), &message),
+    };
+    stream::iter([body]).boxed()
+}
+
+/// A stream that is nothing but the API's error.
+fn ended(api: Api, message: &str) -> BoxStream<'static, Bytes> {
+    let mut out = Vec::new();
+    api.format().writer(&stream_core::wire::WriterOptions::default()).end(&Ending::error(message), &mut out);
+    stream::iter(out).boxed()
+}

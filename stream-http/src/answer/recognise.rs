@@ -1,0 +1,90 @@
+//! Model output, recognised by what it says where the route does not tell.
+
+use http::Response;
+use http_body::Body;
+use serde_json::Value;
+use stream_core::sse::Framer;
+
+use super::{events, original, rest, whole};
+use crate::body::{BoxError, ResponseBody};
+use crate::coding::Coding;
+use crate::layer::Shared;
+use crate::source::{Look, Source};
+use crate::{Api, Facts};
+
+/// The answer of a route that nobody knows and that may pass: policed if it is recognised as model output.
+pub(super) async fn answer<B>(
+    response: Response<B>,
+    facts: Facts,
+    shared: Shared,
+) -> Response<ResponseBody<B>>
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<BoxError>,
+{
+    let (parts, body) = response.into_parts();
+    let coding = Coding::of(&parts.headers).filter(|_| parts.status.is_success());
+    let Some(coding) = coding else { return Response::from_parts(parts, ResponseBody::untouched(body)) };
+    let mut source = Source::new(body, coding, shared.settings().limits.idle);
+    let limit = shared.settings().response_limit;
+    match source.look(limit.min(LOOKED_AT)).await {
+        Ok(Look::Events) => match of_events(&mut source).await {
+            Some(api) => events::answer(parts, source, facts.with_api(api), shared).await,
+            None => rest(parts, source),
+        },
+        Ok(Look::Json) => match source.read_all(limit).await {
+            Ok(Some(body)) => {
+                let trailers = source.trailers().take();
+                match Api::of_whole(&body) {
+                    Some(api) => whole::police(parts, body, trailers, facts.with_api(api), shared).await,
+                    None => original(parts, body, trailers),
+                }
+            }
+            Ok(None) | Err(_) => rest(parts, source),
+        },
+        Ok(Look::Other | Look::Nothing) | Err(_) => rest(parts, source),
+    }
+}
+
+/// Whether an error holds what a model said: an answer, or the call that a provider could not parse.
+pub(super) fn speaks(body: &[u8]) -> bool {
+    Api::of_whole(body).is_some()
+        || serde_json::from_slice(body).is_ok_and(|body: Value| {
+            let error = &body["error"];
+            ["failed_generation", "choices", "candidates", "output", "content"]
+                .iter()
+                .any(|key| error.get(key).is_some() || body.get(key).is_some())
+        })
+}
+
+/// The API whose events these are, told by the first that tells.
+async fn of_events<B>(source: &mut Source<B>) -> Option<Api>
+where
+    B: Body,
+    B::Error: Into<BoxError>,
+{
+    loop {
+        let start = source.looked_at();
+        if let Some(api) = told(&start) {
+            return Some(api);
+        }
+        if start.len() > LOOKED_AT || !source.look_further().await.ok()? {
+            return None;
+        }
+    }
+}
+
+fn told(start: &[u8]) -> Option<Api> {
+    let mut framer = Framer::new(LOOKED_AT);
+    framer.push(start);
+    while let Ok(Some(frame)) = framer.next_frame() {
+        if let Some(api) = Api::ALL.into_iter().find(|api| api.format().sniff(&frame)) {
+            return Some(api);
+        }
+    }
+    None
+}
+
+/// How much of a stream of events is looked at, in bytes.
+const LOOKED_AT: usize = 64 << 10;

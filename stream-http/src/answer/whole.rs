@@ -1,0 +1,173 @@
+//! Answers that are not streamed (rule 24).
+
+use bytes::Bytes;
+use http::response::Parts;
+use http::{HeaderMap, Response, StatusCode};
+use http_body::Body;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use stream_core::{Error, ErrorKind, Origin};
+
+use super::{head, list, original, rest};
+use crate::body::{BoxError, ResponseBody};
+use crate::layer::Shared;
+use crate::refusal::Refusal;
+use crate::source::Source;
+use crate::watch::Watch;
+use crate::{Api, Facts, Unreadable};
+
+/// Reads a whole answer and polices it.
+pub(super) async fn answer<B>(
+    parts: Parts,
+    mut source: Source<B>,
+    facts: Facts,
+    shared: Shared,
+) -> Response<ResponseBody<B>>
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<BoxError>,
+{
+    let limit = shared.settings().response_limit;
+    match source.read_all(limit).await {
+        Ok(Some(body)) => {
+            let trailers = source.trailers().take();
+            police(parts, body, trailers, facts, shared).await
+        }
+        Ok(None) if shared.settings().unreadable == Unreadable::Pass => rest(parts, source),
+        Ok(None) => {
+            let found = format!("a body of more than {limit} bytes");
+            Refusal::unreadable(facts.api(), &found).into_response()
+        }
+        Err(broken) => Refusal::unreadable(facts.api(), &broken.to_string()).into_response(),
+    }
+}
+
+/// The answer that policies leave of a body.
+pub(super) async fn police<B>(
+    mut parts: Parts,
+    body: Bytes,
+    trailers: Option<HeaderMap>,
+    facts: Facts,
+    shared: Shared,
+) -> Response<ResponseBody<B>> {
+    let api = facts.api();
+    let left = match list::Completions::read(api, &body) {
+        Some(list) => list.police(&facts, &shared).await,
+        None => one(&body, &facts, &shared).await,
+    };
+    match left {
+        Left::Same => original(parts, body, trailers),
+        Left::Changed(body) => {
+            let trailers = trailers.map(|mut trailers| {
+                head::without_digests(&mut trailers);
+                trailers
+            });
+            head::changed(&mut parts.headers, body.len(), trailers.is_some());
+            Response::from_parts(parts, ResponseBody::whole(body, trailers))
+        }
+        Left::Blocked { body, message } => {
+            let body = match shared.settings().block_status {
+                Some(status) => {
+                    parts.status = status;
+                    Bytes::from(api.error_body(status, &message))
+                }
+                None => body,
+            };
+            if is_error(&body) && parts.status.is_success() {
+                // An error with a status of success would be read as an answer.
+                parts.status = StatusCode::FORBIDDEN;
+            }
+            head::changed(&mut parts.headers, body.len(), false);
+            Response::from_parts(parts, ResponseBody::whole(body, None))
+        }
+        Left::Unreadable(_) if shared.settings().unreadable == Unreadable::Pass => {
+            original(parts, body, trailers)
+        }
+        Left::Unreadable(found) | Left::Violating(found) => Refusal::unreadable(api, &found).into_response(),
+        Left::Failed(message) => {
+            Refusal::new(api, StatusCode::INTERNAL_SERVER_ERROR, message).into_response()
+        }
+    }
+}
+
+/// What policies leave of a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Left {
+    Same,
+    Changed(Bytes),
+    Blocked {
+        body: Bytes,
+        message: String,
+    },
+    /// Nobody has read it.
+    Unreadable(String),
+    /// It was read, and policies may have decided over it, before something in it was found wrong: it never passes.
+    Violating(String),
+    Failed(String),
+}
+
+/// Takes one whole answer through the policies of its request.
+pub(super) async fn one(body: &Bytes, facts: &Facts, shared: &Shared) -> Left {
+    let api = facts.api();
+    match Api::of_whole(body) {
+        Some(found) if found == api => {}
+        Some(found) => return Left::Unreadable(format!("an answer of {found} in place of {api}")),
+        None if says_nothing(body) => {}
+        None => return Left::Unreadable(format!("JSON that is no answer of {api}")),
+    }
+    let watch = Watch::default();
+    let builder = shared.plan(facts).builder(facts, shared.settings(), Some(watch.clone()));
+    let whole = match builder.whole(body.clone()).await {
+        Ok(whole) => whole,
+        Err(error) => return Left::Failed(format!("the gateway's policies cannot work together: {error}")),
+    };
+    let error = whole.outcome.and_then(|outcome| outcome.error);
+    if let Some(message) = watch.blocked() {
+        return Left::Blocked { body: whole.body, message: message.to_owned() };
+    }
+    match error {
+        None if whole.body == *body => Left::Same,
+        None => Left::Changed(whole.body),
+        Some(error) if error.origin() == Origin::Policy => Left::Failed("a policy could not decide".into()),
+        Some(error) if matches!(error.kind(), ErrorKind::Malformed | ErrorKind::WrongFormat) => {
+            Left::Unreadable(what(&error))
+        }
+        Some(error) => Left::Violating(what(&error)),
+    }
+}
+
+/// What was wrong with an answer. Never what it says: that is what nobody has judged.
+pub(super) fn what(error: &Error) -> String {
+    match error.kind() {
+        ErrorKind::WrongFormat => "an answer of another format".into(),
+        _ if error.origin() == Origin::Limit => "an answer that exceeds a limit".into(),
+        _ => "a malformed answer".into(),
+    }
+}
+
+/// Whether a body that is no answer is one of the two other things that these routes say: an error, or that something
+/// was deleted.
+fn says_nothing(body: &[u8]) -> bool {
+    let Ok(said) = serde_json::from_slice::<Said<'_>>(body) else { return false };
+    said.error.is_some() || said.deleted.is_some_and(|raw| raw.get() == "true")
+}
+
+/// Whether a body is an error.
+fn is_error(body: &[u8]) -> bool {
+    match body.trim_ascii_start() {
+        [b'[', ..] => serde_json::from_slice::<Vec<Said<'_>>>(body)
+            .is_ok_and(|all| all.iter().any(|said| said.error.is_some())),
+        _ => serde_json::from_slice::<Said<'_>>(body)
+            .is_ok_and(|said| said.error.is_some() && said.output.is_none()),
+    }
+}
+
+#[derive(Deserialize)]
+struct Said<'a> {
+    error: Option<IgnoredAny>,
+    #[serde(borrow)]
+    deleted: Option<&'a RawValue>,
+    output: Option<IgnoredAny>,
+}

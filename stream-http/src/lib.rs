@@ -1,0 +1,87 @@
+//! Police the answers of model APIs in any http service: a tower layer over [`stream_core`].
+//!
+//! [`PolicyLayer`] recognises Chat Completions, Responses, Messages and Gemini by path and by content, reads what a
+//! request asks for, and takes every answer that carries model output through the policies that a function of yours
+//! chooses: streams as they come, whole answers as wholes. Everything it does not understand is refused unless
+//! [`Settings`] say otherwise. The [guide] tells the rest.
+//!
+//! ```
+//! use bytes::Bytes;
+//! use http::{Request, Response};
+//! use http_body_util::{BodyExt as _, Full};
+//! use stream_core::{Chunk, Context, Policy, PolicyError, StreamState, async_trait};
+//! use stream_http::{Facts, Plan, PolicyLayer, RequestBody};
+//! use tower::{ServiceBuilder, ServiceExt as _, service_fn};
+//!
+//! /// Holds every call until it is complete; `rm` never leaves.
+//! struct NoRm;
+//!
+//! #[async_trait]
+//! impl Policy for NoRm {
+//!     async fn on_chunk(
+//!         &mut self,
+//!         chunk: Chunk,
+//!         state: &StreamState,
+//!         ctx: &mut Context<'_>,
+//!     ) -> Result<(), PolicyError> {
+//!         match state.just_completed().and_then(|block| block.as_tool_call()) {
+//!             Some(call) if call.name() == "rm" => ctx.discard(call.key()),
+//!             Some(call) => ctx.flush_block(call.key()),
+//!             None if chunk.is_tool_call() => ctx.buffer(chunk),
+//!             None => ctx.send(chunk),
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+//! // Any http service: a client of the real upstream, in a gateway.
+//! let upstream = service_fn(async |_: Request<RequestBody<Full<Bytes>>>| {
+//!     let body = r#"{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant",
+//!         "content":"Gladly.","tool_calls":[{"id":"1","type":"function","function":{"name":"rm",
+//!         "arguments":"{\"path\":\"/\"}"}}]},"finish_reason":"tool_calls"}]}"#;
+//!     Ok::<_, std::convert::Infallible>(Response::new(Full::<Bytes>::from(body)))
+//! });
+//! let service = ServiceBuilder::new()
+//!     .layer(PolicyLayer::new(|_: &Facts| Plan::new().policy(NoRm)))
+//!     .service(upstream);
+//!
+//! let request = Request::post("/v1/chat/completions").body(Full::from(r#"{"model":"some-model"}"#))?;
+//! let answer = service.oneshot(request).await?.into_body().collect().await?.to_bytes();
+//! assert_eq!(
+//!     answer,
+//!     r#"{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Gladly."},"finish_reason":"stop"}]}"#
+//! );
+//! # Ok(())
+//! # }
+//! ```
+
+mod answer;
+mod api;
+mod body;
+mod coding;
+mod facts;
+#[cfg(any(doc, doctest))]
+#[doc = include_str!("../../docs/http.md")]
+pub mod guide {}
+mod intake;
+mod layer;
+mod offered;
+mod path;
+mod plan;
+mod refusal;
+mod route;
+mod service;
+mod settings;
+mod source;
+mod watch;
+
+pub use api::Api;
+pub use body::{RequestBody, ResponseBody};
+pub use facts::Facts;
+pub use layer::PolicyLayer;
+pub use plan::Plan;
+pub use route::Route;
+pub use service::PolicyService;
+pub use settings::{Settings, UnknownRoute, Unreadable};

@@ -1,0 +1,83 @@
+//! What a request's answer goes through.
+
+use std::fmt;
+use std::sync::Arc;
+
+use stream_core::processor::Builder;
+use stream_core::{Config, Observer, Policy, StreamProcessor};
+
+use crate::watch::{Watch, Watched};
+use crate::{Facts, Settings};
+
+/// The policies that one answer goes through, in order, and who watches.
+///
+/// One that is empty lets everything pass; the answer is still read, and refused if it cannot be.
+///
+/// ```
+/// use stream_core::Passthrough;
+/// use stream_http::Plan;
+///
+/// let plan = Plan::new().policy(Passthrough);
+/// assert_eq!(format!("{plan:?}"), r#"Plan { policies: ["Passthrough"], observed: false }"#);
+/// ```
+#[derive(Default)]
+#[must_use]
+pub struct Plan {
+    policies: Vec<Box<dyn Policy>>,
+    observer: Option<Box<dyn Observer>>,
+}
+
+impl Plan {
+    /// No policy yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a policy behind those before: the output of one is the input of the next.
+    pub fn policy(mut self, policy: impl Policy + 'static) -> Self {
+        self.policies.push(Box::new(policy));
+        self
+    }
+
+    /// Reports what happens to an observer.
+    pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
+        self.observer = Some(Box::new(observer));
+        self
+    }
+
+    /// A processor's settings for this plan. Where the answer's status depends on what becomes of it, it is watched.
+    pub(crate) fn builder(self, facts: &Facts, settings: &Settings, watch: Option<Watch>) -> Builder {
+        let config = Config::default()
+            .format(facts.api().format())
+            .limits(settings.limits)
+            .request(Arc::clone(facts.request()))
+            .interleaved_calls(settings.interleaved_calls)
+            .empty_notice(settings.empty_notice.as_deref());
+        let mut builder = StreamProcessor::builder().config(config);
+        for policy in self.policies {
+            builder = builder.policy(policy);
+        }
+        match (watch, self.observer) {
+            (Some(watch), observer) => builder.observer(Watched::new(watch, observer)),
+            (None, Some(observer)) => builder.observer(Watched::new(Watch::default(), Some(observer))),
+            // Nobody looks, so that nothing is reported.
+            (None, None) => builder,
+        }
+    }
+}
+
+impl<P: Policy + 'static> From<P> for Plan {
+    fn from(policy: P) -> Self {
+        Self::new().policy(policy)
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let policies: Vec<&str> = self.policies.iter().map(Policy::name).collect();
+        f.debug_struct("Plan")
+            .field("policies", &policies)
+            .field("observed", &self.observer.is_some())
+            .finish()
+    }
+}
