@@ -144,18 +144,6 @@ fn pieces(all: &[&str]) -> String {
 }
 
 #[test]
-fn a_name_in_two_pieces_is_never_judged_by_the_first_alone() {
-    let body = pieces(&[
-        r#""id":"a","type":"function","function":{"name":"ba","arguments":""}"#,
-        r#""function":{"name":"sh","arguments":"{}"}"#,
-    ]);
-    for ran in crate::kit::run_closed(gate, &body) {
-        assert_eq!(ran.view.choices[0].calls, []);
-        assert_eq!(ran.view.choices[0].content, "ok");
-    }
-}
-
-#[test]
 fn a_name_that_is_said_again_is_the_same_and_another_one_closes_the_stream() {
     let again = pieces(&[
         r#""id":"a","type":"function","function":{"name":"bash","arguments":"{"}"#,
