@@ -207,9 +207,7 @@ fn frames_after_the_end_leave_only_if_nothing_is_said_in_them() {
 
 #[test]
 fn a_whole_response_behind_white_space_or_a_mark_is_still_one() {
-    let body = format!(
-        r#"{{"id":"c","object":"chat.completion","model":"x","choices":[{{"index":0,"message":{{"role":"assistant","content":"ok","tool_calls":[{{"id":"a","type":"function","function":{{"name":"bash","arguments":"{{}}"}}}}]}},"finish_reason":"tool_calls"}}]}}"#
-    );
+    let body = r#"{"id":"c","object":"chat.completion","model":"x","choices":[{"index":0,"message":{"role":"assistant","content":"ok","tool_calls":[{"id":"a","type":"function","function":{"name":"bash","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}"#;
     for before in ["", " \r\n\t", "\u{feff}"] {
         let ran = whole(gate, &format!("{before}{body}\n"));
         assert_eq!(ran.out.matches("bash").count(), 0, "{before:?}: {}", ran.out);

@@ -78,7 +78,7 @@ pub(crate) fn ran(replayed: &Replayed) -> Ran {
     Ran {
         out: text(replayed),
         edits: edits.map(|it| (it.action, it.reason.clone().unwrap_or_default())).collect(),
-        error: replayed.outcome.as_ref().and_then(|it| it.error.as_ref()).map(|error| error.kind()),
+        error: replayed.outcome.as_ref().and_then(|it| it.error.as_ref()).map(stream_core::Error::kind),
         view: replayed.view(),
     }
 }

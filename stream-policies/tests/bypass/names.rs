@@ -144,6 +144,19 @@ fn pieces(all: &[&str]) -> String {
 }
 
 #[test]
+fn a_name_in_two_pieces_closes_the_stream() {
+    let body = pieces(&[
+        r#""id":"a","type":"function","function":{"name":"ba","arguments":""}"#,
+        r#""function":{"name":"sh","arguments":"{}"}"#,
+    ]);
+    // Clients that put the pieces of a name together would run `bash`.
+    for ran in crate::kit::run_closed(gate, &body) {
+        assert_eq!(ran.error, Some(stream_core::ErrorKind::Renamed));
+        assert_eq!(ran.out, crate::kit::chat::text("ok") + crate::kit::chat::UNREADABLE);
+    }
+}
+
+#[test]
 fn a_name_that_is_said_again_is_the_same_and_another_one_closes_the_stream() {
     let again = pieces(&[
         r#""id":"a","type":"function","function":{"name":"bash","arguments":"{"}"#,

@@ -96,7 +96,7 @@ fn a_phrase_in_reasoning_or_a_refusal_counts_where_it_is_looked_for() {
 fn a_phrase_in_a_whole_response_ends_it_there() {
     for kind in WireKind::ALL {
         let script = Script::new().text("One. END OF two.").call("call_1", "bash", "{}");
-        let ran = whole(stop, &String::from_utf8(script.whole(kind).to_vec()).unwrap());
+        let ran = whole(stop, std::str::from_utf8(&script.whole(kind)).unwrap());
         assert_eq!(
             (ran.view.choices[0].content.as_str(), ran.view.ended),
             ("One. ", Ended::Refused),
