@@ -60,6 +60,11 @@ impl Patterns {
         self.shared.names.get(rule).map_or("hold limit", |name| name)
     }
 
+    /// The names of all patterns.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.shared.names.iter().map(|name| &**name)
+    }
+
     /// Everything that is found in a whole text.
     pub(crate) fn find_all(&self, text: &str) -> Vec<Hit> {
         let mut matcher = Matcher::new(self.clone(), usize::MAX);

@@ -30,6 +30,7 @@ impl Redact {
             return Err(SettingsError::new("redact", "a preset or a pattern", "none"));
         }
         let patterns = Patterns::new(&patterns)?;
+        check_replacement(&settings.replacement, &patterns)?;
         let lanes = Lanes::new(patterns.clone(), settings.hold_limit, settings.block_ends);
         Ok(Self { patterns, settings: Arc::new(settings), lanes })
     }
@@ -78,6 +79,12 @@ impl Redact {
     }
 
     fn call(&self, call: &ToolCall, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+        let named = self.patterns.find_all(call.name());
+        if !named.is_empty() {
+            let reason = reason(&self.patterns, named.iter().map(|hit| hit.rule).collect());
+            ctx.discard_because(call.key(), format!("{reason} in the name of a tool"));
+            return Ok(());
+        }
         let put = |hit: &Hit| put(hit, &self.patterns, &self.settings);
         let redacted = if call.flavor() == stream_core::CallFlavor::Custom {
             // Free text, not JSON.
@@ -178,6 +185,22 @@ fn release(
         }
         ctx.flush_first(key, texts, reason.clone());
     }
+}
+
+/// What stands for a hit must not be one, and must part what stands on both sides of it: `secsecretret` without the
+/// inner word says the outer one.
+fn check_replacement(text: &str, patterns: &Patterns) -> Result<(), SettingsError> {
+    let error =
+        |expected: &str, found: String| Err(SettingsError::new("redact.replacement", expected, found));
+    if text.is_empty() {
+        return error("a text that parts what stands beside it", "nothing".to_owned());
+    }
+    for name in patterns.names() {
+        if let Some(hit) = patterns.find_all(&text.replace("{name}", name)).first() {
+            return error("a text in which nothing is found", format!("{} in it", patterns.name(hit.rule)));
+        }
+    }
+    Ok(())
 }
 
 /// What stands for a hit.
