@@ -70,10 +70,11 @@ fn known(method: &Method, path: &[String]) -> Route {
 }
 
 fn google(tail: &[&str]) -> Option<Route> {
-    let (_, verb) = tail.last()?.rsplit_once(':')?;
+    let (model, verb) = tail.last()?.rsplit_once(':')?;
     match verb {
         "generatecontent" | "streamgeneratecontent" => Some(Route::Policed(Api::Gemini)),
-        "counttokens" | "embedcontent" | "batchembedcontents" => Some(Route::Plain),
+        // Of two verbs, servers may take either.
+        "counttokens" | "embedcontent" | "batchembedcontents" if !model.contains(':') => Some(Route::Plain),
         _ => None,
     }
 }
@@ -216,6 +217,7 @@ mod tests {
             "/v1/chat/completions/c/messages/x",
             "/v1beta/models/g:batchGenerateContent",
             "/v1beta/models/g:generateAnswer",
+            "/v1beta/models/g:generateContent:countTokens",
             "/v1/realtime",
             "/api/chat",
             "/model/x/converse-stream",

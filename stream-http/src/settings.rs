@@ -84,7 +84,8 @@ impl Settings {
     /// The status of an answer that a policy ended before anything of it was sent, with an error body in the API's
     /// shape. `None`, the default: such an answer is the API's own refusal with the upstream's status.
     ///
-    /// With a status, the head of a streamed answer waits for the first bytes that leave.
+    /// With a status, the head of a streamed answer waits for the model's first word that leaves, but no longer than for a
+    /// keep-alive.
     pub fn block_status(mut self, status: impl Into<Option<StatusCode>>) -> Self {
         self.block_status = status.into();
         self

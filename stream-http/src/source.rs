@@ -4,10 +4,12 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use futures::{Stream, StreamExt as _};
 use http_body::Body;
+use tokio::time::timeout;
 
 use crate::body::{BoxError, Trailers};
 use crate::coding::{Coding, Decoder};
@@ -21,6 +23,8 @@ pub(crate) struct Source<B> {
     /// What was looked at and is to be read again.
     looked_at: VecDeque<Bytes>,
     trailers: Trailers,
+    /// The longest silence while it is looked at.
+    idle: Duration,
 }
 
 impl<B> Source<B>
@@ -28,13 +32,14 @@ where
     B: Body,
     B::Error: Into<BoxError>,
 {
-    pub(crate) fn new(body: B, coding: Coding) -> Self {
+    pub(crate) fn new(body: B, coding: Coding, idle: Duration) -> Self {
         Self {
             body: Some(Box::pin(body)),
             decoder: coding.decoder(),
             coded: Bytes::new(),
             looked_at: VecDeque::new(),
             trailers: Trailers::default(),
+            idle,
         }
     }
 
@@ -46,20 +51,26 @@ where
     /// Looks at the start, as far as needed, and no further than `limit`.
     pub(crate) async fn look(&mut self, limit: usize) -> Result<Look, SourceError> {
         let mut start = BytesMut::from(&self.looked_at()[..]);
+        let mut seen = start.len();
         loop {
             if let Some(look) = Look::at(&start) {
                 return Ok(look);
             }
-            if start.len() > limit {
+            if seen > limit {
                 return Ok(Look::Other);
+            }
+            if start.trim_ascii().is_empty() {
+                // However much of it comes, it is looked at once.
+                start.clear();
             }
             match self.next_new().await {
                 Some(bytes) => {
                     let bytes = bytes?;
+                    seen += bytes.len();
                     start.extend_from_slice(&bytes);
                     self.looked_at.push_back(bytes);
                 }
-                None if start.trim_ascii().is_empty() => return Ok(Look::Nothing),
+                None if start.is_empty() => return Ok(Look::Nothing),
                 // Shorter than the shortest line that could tell.
                 None => return Ok(Look::Other),
             }
@@ -71,15 +82,11 @@ where
         self.looked_at.iter().flatten().copied().collect()
     }
 
-    /// Reads one piece more, to be looked at; false at the end.
-    pub(crate) async fn look_further(&mut self) -> Result<bool, SourceError> {
-        match self.next_new().await {
-            Some(bytes) => {
-                self.looked_at.push_back(bytes?);
-                Ok(true)
-            }
-            None => Ok(false),
-        }
+    /// Reads one piece more, to be looked at; `None` at the end.
+    pub(crate) async fn look_further(&mut self) -> Result<Option<Bytes>, SourceError> {
+        let next = self.next_new().await.transpose()?;
+        self.looked_at.extend(next.clone());
+        Ok(next)
     }
 
     /// Reads everything, up to a limit. Over it, `None`: what was read is to be read again.
@@ -109,9 +116,9 @@ where
 
     async fn next_new(&mut self) -> Option<Result<Bytes, SourceError>> {
         let looked_at = std::mem::take(&mut self.looked_at);
-        let next = self.next().await;
+        let next = timeout(self.idle, self.next()).await;
         self.looked_at = looked_at;
-        next
+        next.unwrap_or_else(|_| Some(Err(SourceError(format!("silence for {:?}", self.idle)))))
     }
 
     fn poll_decoded(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, SourceError>>> {

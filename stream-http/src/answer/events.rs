@@ -1,5 +1,7 @@
 //! Answers that are streamed.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt as _};
@@ -7,7 +9,11 @@ use http::Response;
 use http::StatusCode;
 use http::response::Parts;
 use http_body::Body;
+use stream_core::delta::{Delta, DeltaKind};
+use stream_core::sse::Framer;
+use stream_core::wire::Decoded;
 use stream_core::{Ending, Origin};
+use tokio::time::{Instant, timeout_at};
 
 use super::head;
 use super::whole::{Left, one, what};
@@ -20,7 +26,8 @@ use crate::{Api, Facts, Unreadable};
 
 /// Polices a stream while it is read.
 ///
-/// Its head leaves at once, unless a status is to tell what becomes of it: then it waits for the first bytes.
+/// Its head leaves at once, unless a status is to tell of a block: then it waits until the model's first word has
+/// left.
 pub(super) async fn answer<B>(
     mut parts: Parts,
     source: Source<B>,
@@ -35,11 +42,13 @@ where
     let api = facts.api();
     let trailers = source.trailers().filtered(head::without_digests);
     let status = shared.settings().block_status.filter(|_| parts.status.is_success());
+    let limits = shared.settings().limits;
+    let patience = limits.keep_alive.unwrap_or(limits.idle);
     let watch = Watch::default();
     let mut stream = policed(source, facts, shared, watch.clone()).boxed();
     head::stream(&mut parts.headers);
     if let Some(status) = status {
-        let first = stream.next().await;
+        let opening = opening(&mut stream, api, &watch, patience).await;
         if let Some(message) = watch.blocked() {
             return Refusal::new(api, status, message).into_response();
         }
@@ -49,10 +58,48 @@ where
                 return Refusal::new(api, StatusCode::INTERNAL_SERVER_ERROR, message).into_response();
             }
             Some(error) => return Refusal::unreadable(api, &what(error)).into_response(),
-            None => stream = stream::iter(first).chain(stream).boxed(),
+            None => stream = stream::iter(opening).chain(stream).boxed(),
         }
     }
     Response::from_parts(parts, ResponseBody::stream(stream.map(Ok), trailers))
+}
+
+/// What leaves before it is known whether a policy blocks the answer at its first word: openings, comments, pings. A
+/// client waits for it no longer than for a keep-alive.
+async fn opening(
+    stream: &mut BoxStream<'static, Bytes>,
+    api: Api,
+    watch: &Watch,
+    patience: Duration,
+) -> Vec<Bytes> {
+    let mut opening = Vec::new();
+    let mut framer = Framer::new(usize::MAX);
+    let until = Instant::now() + patience;
+    while let Ok(Some(bytes)) = timeout_at(until, stream.next()).await {
+        framer.push(&bytes);
+        opening.push(bytes);
+        let is_over = watch.blocked().is_some() || watch.error().is_some();
+        if is_over || speaks(&mut framer, api) {
+            break;
+        }
+    }
+    opening
+}
+
+/// Whether one of the next frames says more than that an answer begins. What cannot be read may say anything.
+fn speaks(framer: &mut Framer, api: Api) -> bool {
+    while let Ok(Some(frame)) = framer.next_frame() {
+        let mut decoded = Decoded::new();
+        let is_read = frame.data_bytes().is_none() || api.format().decode(&frame, &mut decoded).is_ok();
+        let is_opening = |delta: &Delta| {
+            use DeltaKind::{Comment, ItemStart, Opening, Ping, Role, Start, Usage};
+            matches!(delta.kind, Comment | ItemStart { .. } | Opening | Ping | Role | Start { .. } | Usage(_))
+        };
+        if !is_read || !decoded.deltas.iter().all(is_opening) {
+            return true;
+        }
+    }
+    false
 }
 
 /// What policies leave of a stream. One that says it is events and is JSON all the same is policed as that.
@@ -109,7 +156,9 @@ where
         Left::Same => body,
         Left::Changed(body) | Left::Blocked { body, .. } => body,
         Left::Unreadable(_) if shared.settings().unreadable == Unreadable::Pass => body,
-        Left::Unreadable(_) => return ended(facts.api(), "the upstream's answer could not be read"),
+        Left::Unreadable(_) | Left::Violating(_) => {
+            return ended(facts.api(), "the upstream's answer could not be read");
+        }
         Left::Failed(message) => return ended(facts.api(), &message),
     };
     stream::iter([body]).boxed()

@@ -8,7 +8,7 @@ mod whole;
 
 use bytes::Bytes;
 use futures::TryStreamExt as _;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::response::Parts;
 use http::{HeaderMap, Response, StatusCode};
 use http_body::Body;
@@ -67,7 +67,7 @@ where
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    let (parts, body) = response.into_parts();
+    let (mut parts, body) = response.into_parts();
     let may_pass = shared.settings().unreadable == Unreadable::Pass;
     let refuse = |found: &str| Refusal::unreadable(facts.api(), found).into_response();
     let coding = Coding::of(&parts.headers);
@@ -80,13 +80,17 @@ where
         };
     }
     let coding = coding.unwrap_or(Coding::Identity);
-    let mut source = Source::new(body, coding);
+    let mut source = Source::new(body, coding, shared.settings().limits.idle);
     if says_events(&parts.headers) {
         return events::answer(parts, source, facts, shared).await;
     }
     match source.look(shared.settings().response_limit).await {
         Err(broken) => refuse(&broken.to_string()),
-        Ok(Look::Nothing) => Response::from_parts(parts, ResponseBody::empty()),
+        Ok(Look::Nothing) => {
+            head::without_length(&mut parts.headers);
+            parts.headers.remove(CONTENT_ENCODING);
+            Response::from_parts(parts, ResponseBody::whole(Bytes::new(), source.trailers().take()))
+        }
         Ok(Look::Events) => events::answer(parts, source, facts, shared).await,
         Ok(Look::Json) => whole::answer(parts, source, facts, shared).await,
         Ok(Look::Other) if may_pass => rest(parts, source),
@@ -109,7 +113,7 @@ where
     let Some(coding) = Coding::of(&parts.headers) else {
         return Response::from_parts(parts, ResponseBody::untouched(body));
     };
-    let mut source = Source::new(body, coding);
+    let mut source = Source::new(body, coding, shared.settings().limits.idle);
     let limit = shared.settings().response_limit;
     match source.look(limit).await {
         Ok(Look::Events) => return events::answer(parts, source, facts, shared).await,
@@ -140,9 +144,9 @@ where
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    if parts.headers.contains_key(http::header::CONTENT_ENCODING) {
+    if parts.headers.contains_key(CONTENT_ENCODING) {
         head::without_length(&mut parts.headers);
-        parts.headers.remove(http::header::CONTENT_ENCODING);
+        parts.headers.remove(CONTENT_ENCODING);
     }
     let trailers = source.trailers();
     let stream = source.map_err(BoxError::from);

@@ -1,5 +1,6 @@
 //! Model output, recognised by what it says where the route does not tell.
 
+use bytes::Bytes;
 use http::Response;
 use http_body::Body;
 use serde_json::Value;
@@ -26,7 +27,7 @@ where
     let (parts, body) = response.into_parts();
     let coding = Coding::of(&parts.headers).filter(|_| parts.status.is_success());
     let Some(coding) = coding else { return Response::from_parts(parts, ResponseBody::untouched(body)) };
-    let mut source = Source::new(body, coding);
+    let mut source = Source::new(body, coding, shared.settings().limits.idle);
     let limit = shared.settings().response_limit;
     match source.look(limit.min(LOOKED_AT)).await {
         Ok(Look::Events) => match of_events(&mut source).await {
@@ -64,24 +65,18 @@ where
     B: Body,
     B::Error: Into<BoxError>,
 {
-    loop {
-        let start = source.looked_at();
-        if let Some(api) = told(&start) {
-            return Some(api);
-        }
-        if start.len() > LOOKED_AT || !source.look_further().await.ok()? {
-            return None;
-        }
-    }
-}
-
-fn told(start: &[u8]) -> Option<Api> {
     let mut framer = Framer::new(LOOKED_AT);
-    framer.push(start);
-    while let Ok(Some(frame)) = framer.next_frame() {
-        if let Some(api) = Api::ALL.into_iter().find(|api| api.format().sniff(&frame)) {
-            return Some(api);
+    let mut piece = Bytes::from(source.looked_at());
+    let mut seen = 0;
+    while seen <= LOOKED_AT {
+        seen += piece.len();
+        framer.push(&piece);
+        while let Some(frame) = framer.next_frame().ok()? {
+            if let Some(api) = Api::ALL.into_iter().find(|api| api.format().sniff(&frame)) {
+                return Some(api);
+            }
         }
+        piece = source.look_further().await.ok()??;
     }
     None
 }

@@ -6,7 +6,6 @@ use http::{HeaderMap, Response, StatusCode};
 use http_body::Body;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::value::RawValue;
 use stream_core::{Error, ErrorKind, Origin};
 
 use super::{head, list, original, rest};
@@ -85,7 +84,7 @@ pub(super) async fn police<B>(
         Left::Unreadable(_) if shared.settings().unreadable == Unreadable::Pass => {
             original(parts, body, trailers)
         }
-        Left::Unreadable(found) => Refusal::unreadable(api, &found).into_response(),
+        Left::Unreadable(found) | Left::Violating(found) => Refusal::unreadable(api, &found).into_response(),
         Left::Failed(message) => {
             Refusal::new(api, StatusCode::INTERNAL_SERVER_ERROR, message).into_response()
         }
@@ -97,8 +96,14 @@ pub(super) async fn police<B>(
 pub(super) enum Left {
     Same,
     Changed(Bytes),
-    Blocked { body: Bytes, message: String },
+    Blocked {
+        body: Bytes,
+        message: String,
+    },
+    /// Nobody has read it.
     Unreadable(String),
+    /// It was read, and policies may have decided over it, before something in it was found wrong: it never passes.
+    Violating(String),
     Failed(String),
 }
 
@@ -125,7 +130,10 @@ pub(super) async fn one(body: &Bytes, facts: &Facts, shared: &Shared) -> Left {
         None if whole.body == *body => Left::Same,
         None => Left::Changed(whole.body),
         Some(error) if error.origin() == Origin::Policy => Left::Failed("a policy could not decide".into()),
-        Some(error) => Left::Unreadable(what(&error)),
+        Some(error) if matches!(error.kind(), ErrorKind::Malformed | ErrorKind::WrongFormat) => {
+            Left::Unreadable(what(&error))
+        }
+        Some(error) => Left::Violating(what(&error)),
     }
 }
 
@@ -141,24 +149,33 @@ pub(super) fn what(error: &Error) -> String {
 /// Whether a body that is no answer is one of the two other things that these routes say: an error, or that something
 /// was deleted.
 fn says_nothing(body: &[u8]) -> bool {
-    let Ok(said) = serde_json::from_slice::<Said<'_>>(body) else { return false };
-    said.error.is_some() || said.deleted.is_some_and(|raw| raw.get() == "true")
+    serde_json::from_slice::<Said>(body).is_ok_and(|said| said.error.is_some())
+        || serde_json::from_slice::<Deleted>(body).is_ok_and(|said| said.deleted)
 }
 
 /// Whether a body is an error.
 fn is_error(body: &[u8]) -> bool {
     match body.trim_ascii_start() {
-        [b'[', ..] => serde_json::from_slice::<Vec<Said<'_>>>(body)
+        [b'[', ..] => serde_json::from_slice::<Vec<Said>>(body)
             .is_ok_and(|all| all.iter().any(|said| said.error.is_some())),
-        _ => serde_json::from_slice::<Said<'_>>(body)
+        _ => serde_json::from_slice::<Said>(body)
             .is_ok_and(|said| said.error.is_some() && said.output.is_none()),
     }
 }
 
 #[derive(Deserialize)]
-struct Said<'a> {
+struct Said {
     error: Option<IgnoredAny>,
-    #[serde(borrow)]
-    deleted: Option<&'a RawValue>,
     output: Option<IgnoredAny>,
+}
+
+/// That something was deleted, and nothing else.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Deleted {
+    deleted: bool,
+    #[serde(rename = "id")]
+    _id: Option<IgnoredAny>,
+    #[serde(rename = "object")]
+    _object: Option<IgnoredAny>,
 }

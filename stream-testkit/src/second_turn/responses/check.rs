@@ -34,6 +34,8 @@ pub(super) fn request(request: &Value, log: &mut Log) {
             }
             "function_call" => call(item, "arguments", &place, log),
             "custom_tool_call" => call(item, "input", &place, log),
+            // A message may leave its type out.
+            "" if !text(item, "role").is_empty() => message(item, &place, log),
             "" => log.broken(place, Rule::Shape, "expected a type, found none"),
             _ => {}
         }
@@ -42,6 +44,12 @@ pub(super) fn request(request: &Value, log: &mut Log) {
 }
 
 fn message(item: &Value, place: &str, log: &mut Log) {
+    if let Value::String(content) = &item["content"] {
+        if content.is_empty() {
+            log.broken(place, Rule::EmptyText, "expected text, found none");
+        }
+        return;
+    }
     let parts = list(item, "content");
     if parts.is_empty() {
         log.broken(place, Rule::EmptyText, "expected parts in the message, found none");

@@ -164,3 +164,11 @@ fn arguments_are_a_string_and_items_have_a_type() {
          input[2]: shape: expected a type, found none\n",
     );
 }
+
+#[test]
+fn a_message_may_leave_its_type_out() {
+    let said = json!({"role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]});
+    assert_request(RESPONSES, &input(&[said, json!({"role": "user", "content": "Go on."})]), "");
+    let empty = json!({"role": "assistant", "content": ""});
+    assert_request(RESPONSES, &input(&[empty]), "input[1]: empty-text: expected text, found none\n");
+}

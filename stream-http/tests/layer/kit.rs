@@ -1,5 +1,4 @@
 //! An upstream in memory, a policy that blocks, and a client that reads everything.
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -17,46 +16,47 @@ use stream_testkit::conformance::{Format, Report, check, check_whole};
 use stream_testkit::{Fragments, Script, WireKind};
 use tower::{ServiceBuilder, ServiceExt as _, service_fn};
 
-pub type UpstreamBody = UnsyncBoxBody<Bytes, std::io::Error>;
+pub(crate) const CHAT: &str = "/v1/chat/completions";
+
+pub(crate) type UpstreamBody = UnsyncBoxBody<Bytes, std::io::Error>;
 
 /// What came back.
 #[derive(Debug)]
-pub struct Answer {
-    pub status: StatusCode,
-    pub headers: HeaderMap,
-    pub body: Bytes,
-    pub trailers: Option<HeaderMap>,
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    pub(crate) trailers: Option<HeaderMap>,
 }
 
 impl Answer {
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.body).unwrap()
     }
 
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 }
 
 /// What the upstream was asked.
 #[derive(Debug, Clone)]
-pub struct Asked {
-    pub uri: String,
-    pub headers: HeaderMap,
-    pub body: Bytes,
-    pub trailers: Option<HeaderMap>,
+pub(crate) struct Asked {
+    pub(crate) uri: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
 }
 
 /// A layer over an upstream that gives one answer.
-pub struct Gate {
-    pub layer: PolicyLayer,
+pub(crate) struct Gate {
+    pub(crate) layer: PolicyLayer,
     reply: Arc<dyn Fn() -> Response<UpstreamBody> + Send + Sync>,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Gate {
     /// A layer over an upstream.
-    pub fn new(
+    pub(crate) fn new(
         layer: PolicyLayer,
         reply: impl Fn() -> Response<UpstreamBody> + Send + Sync + 'static,
     ) -> Self {
@@ -64,32 +64,30 @@ impl Gate {
     }
 
     /// A layer that drops calls of `rm`, over an upstream.
-    pub fn no_rm(reply: impl Fn() -> Response<UpstreamBody> + Send + Sync + 'static) -> Self {
+    pub(crate) fn no_rm(reply: impl Fn() -> Response<UpstreamBody> + Send + Sync + 'static) -> Self {
         Self::new(PolicyLayer::new(|_: &Facts| Plan::new().policy(NoRm)), reply)
     }
 
     /// The same with settings.
-    pub fn no_rm_with(
+    pub(crate) fn no_rm_with(
         settings: Settings,
         reply: impl Fn() -> Response<UpstreamBody> + Send + Sync + 'static,
     ) -> Self {
         Self::new(PolicyLayer::with_settings(settings, |_: &Facts| Plan::new().policy(NoRm)), reply)
     }
 
-    pub async fn respond(&self, request: Request<Full<Bytes>>) -> Response<ResponseBody<UpstreamBody>> {
+    pub(crate) async fn respond(
+        &self,
+        request: Request<Full<Bytes>>,
+    ) -> Response<ResponseBody<UpstreamBody>> {
         let (reply, asked) = (Arc::clone(&self.reply), Arc::clone(&self.asked));
         let upstream = service_fn(move |request: Request<RequestBody<Full<Bytes>>>| {
             let (reply, asked) = (Arc::clone(&reply), Arc::clone(&asked));
             async move {
                 let (parts, body) = request.into_parts();
                 let body = body.collect().await.unwrap();
-                let trailers = body.trailers().cloned();
-                let seen = Asked {
-                    uri: parts.uri.to_string(),
-                    headers: parts.headers,
-                    body: body.to_bytes(),
-                    trailers,
-                };
+                let seen =
+                    Asked { uri: parts.uri.to_string(), headers: parts.headers, body: body.to_bytes() };
                 asked.lock().unwrap().push(seen);
                 Ok::<_, Infallible>(reply())
             }
@@ -97,30 +95,30 @@ impl Gate {
         ServiceBuilder::new().layer(self.layer.clone()).service(upstream).oneshot(request).await.unwrap()
     }
 
-    pub async fn ask(&self, request: Request<Full<Bytes>>) -> Answer {
+    pub(crate) async fn ask(&self, request: Request<Full<Bytes>>) -> Answer {
         read(self.respond(request).await).await
     }
 
-    pub async fn post(&self, path: &str) -> Answer {
+    pub(crate) async fn post(&self, path: &str) -> Answer {
         self.ask(post(path, "{}")).await
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         self.ask(Request::get(path).body(Full::default()).unwrap()).await
     }
 
     /// What the upstream was asked so far.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
 }
 
-pub fn post(path: &str, body: &str) -> Request<Full<Bytes>> {
+pub(crate) fn post(path: &str, body: &str) -> Request<Full<Bytes>> {
     Request::post(path).body(Full::from(body.to_owned())).unwrap()
 }
 
 /// Reads an answer to its end, and holds its body to its word.
-pub async fn read<B>(response: Response<B>) -> Answer
+pub(crate) async fn read<B>(response: Response<B>) -> Answer
 where
     B: Body<Data = Bytes>,
     B::Error: std::fmt::Debug,
@@ -149,19 +147,19 @@ where
 }
 
 /// An answer in one piece.
-pub fn reply(kind: &str, body: impl Into<Bytes>) -> Response<UpstreamBody> {
+pub(crate) fn reply(kind: &str, body: impl Into<Bytes>) -> Response<UpstreamBody> {
     let body = body.into();
     let response = Response::builder().header("content-length", body.len());
     let response = if kind.is_empty() { response } else { response.header("content-type", kind) };
     response.body(Full::new(body).map_err(|never| match never {}).boxed_unsync()).unwrap()
 }
 
-pub fn json(body: impl Into<Bytes>) -> Response<UpstreamBody> {
+pub(crate) fn json(body: impl Into<Bytes>) -> Response<UpstreamBody> {
     reply("application/json", body)
 }
 
 /// A stream of events, byte by byte.
-pub fn events(body: impl Into<Bytes>) -> Response<UpstreamBody> {
+pub(crate) fn events(body: impl Into<Bytes>) -> Response<UpstreamBody> {
     let body: Bytes = body.into();
     let bytes: Vec<_> =
         (0..body.len()).map(|at| Ok::<_, std::io::Error>(Frame::data(body.slice(at..=at)))).collect();
@@ -172,7 +170,7 @@ pub fn events(body: impl Into<Bytes>) -> Response<UpstreamBody> {
 }
 
 /// Where each API is found.
-pub fn path(kind: WireKind, streamed: bool) -> &'static str {
+pub(crate) fn path(kind: WireKind, streamed: bool) -> &'static str {
     match (kind, streamed) {
         (WireKind::OpenAiChat, _) => "/v1/chat/completions",
         (WireKind::OpenAiResponses, _) => "/v1/responses",
@@ -182,12 +180,12 @@ pub fn path(kind: WireKind, streamed: bool) -> &'static str {
     }
 }
 
-pub fn format(kind: WireKind) -> Format {
+pub(crate) fn format(kind: WireKind) -> Format {
     kind.name().parse().unwrap()
 }
 
 /// A text, a call that may leave and one that may not.
-pub fn script() -> Script {
+pub(crate) fn script() -> Script {
     Script::new()
         .text_fragments(Fragments::Chars(4))
         .argument_fragments(Fragments::Chars(5))
@@ -198,7 +196,7 @@ pub fn script() -> Script {
 }
 
 /// What is left of it.
-pub fn script_without_rm() -> Script {
+pub(crate) fn script_without_rm() -> Script {
     Script::new()
         .text_fragments(Fragments::Chars(4))
         .argument_fragments(Fragments::Chars(5))
@@ -208,14 +206,14 @@ pub fn script_without_rm() -> Script {
 }
 
 /// What a strict client makes of a stream, which has to be flawless.
-pub fn viewed(kind: WireKind, body: &[u8]) -> Report {
+pub(crate) fn viewed(kind: WireKind, body: &[u8]) -> Report {
     let report = check(format(kind), body);
     assert_eq!(report.to_string(), "");
     report
 }
 
 /// What a strict client makes of a whole answer, which has to be flawless.
-pub fn viewed_whole(kind: WireKind, body: &[u8]) -> Report {
+pub(crate) fn viewed_whole(kind: WireKind, body: &[u8]) -> Report {
     let report = check_whole(format(kind), body);
     assert_eq!(report.to_string(), "");
     report
@@ -223,7 +221,7 @@ pub fn viewed_whole(kind: WireKind, body: &[u8]) -> Report {
 
 /// Lets text flow and holds every call until it is complete; `rm`, and whatever may be a call, never leaves.
 #[derive(Debug, Default)]
-pub struct NoRm;
+pub(crate) struct NoRm;
 
 #[async_trait]
 impl Policy for NoRm {
@@ -246,7 +244,7 @@ impl Policy for NoRm {
 
 /// Ends every answer at its first payload.
 #[derive(Debug)]
-pub struct Block(pub Ending);
+pub(crate) struct Block(pub(crate) Ending);
 
 #[async_trait]
 impl Policy for Block {
@@ -264,6 +262,30 @@ impl Policy for Block {
 }
 
 /// A layer that lets everything pass.
-pub fn passthrough() -> PolicyLayer {
+pub(crate) fn passthrough() -> PolicyLayer {
     PolicyLayer::new(|_: &Facts| Plan::new().policy(Passthrough))
+}
+
+/// With a header.
+pub(crate) fn with(
+    name: &'static str,
+    value: &str,
+    mut response: Response<UpstreamBody>,
+) -> Response<UpstreamBody> {
+    response.headers_mut().insert(name, value.parse().unwrap());
+    response
+}
+
+pub(crate) fn streamed<S>(frames: S) -> Response<UpstreamBody>
+where
+    S: futures::Stream<Item = std::io::Result<Frame<Bytes>>> + Send + 'static,
+{
+    Response::new(StreamBody::new(frames).boxed_unsync())
+}
+
+pub(crate) fn gzip(body: &[u8]) -> Bytes {
+    use std::io::Write as _;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(body).unwrap();
+    encoder.finish().unwrap().into()
 }

@@ -1,15 +1,13 @@
 //! Attempts to get a call past the layer. The upstream is lax: whatever it is asked, it answers with a call of `rm`.
 //! Each test's name says how it is tried; what is asserted is the exact outcome.
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-mod kit;
-
+use crate::kit::{
+    Answer, Gate, UpstreamBody, events, gzip, json, post, reply, script, script_without_rm, viewed,
+    viewed_whole,
+};
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::Full;
-use kit::{
-    Answer, Gate, UpstreamBody, events, json, post, reply, script, script_without_rm, viewed, viewed_whole,
-};
 use stream_http::{Facts, Plan, PolicyLayer, Settings};
 use stream_testkit::WireKind;
 
@@ -104,9 +102,9 @@ refused_paths! {
 }
 
 unreadable_answers! {
-    the_answer_is_compressed_and_does_not_say_so: json(gzipped(&whole()));
+    the_answer_is_compressed_and_does_not_say_so: json(gzip(&whole()));
     the_answer_is_coded_in_what_cannot_be_read: coded("br", whole());
-    the_answer_is_compressed_twice: coded("gzip, gzip", gzipped(&gzipped(&whole())));
+    the_answer_is_compressed_twice: coded("gzip, gzip", gzip(&gzip(&whole())));
     the_answer_says_it_is_compressed_and_is_not: coded("gzip", whole());
     the_answer_is_in_utf_16: json(utf16(&whole()));
     the_answer_starts_with_a_byte_order_mark: json([b"\xef\xbb\xbf", &whole()[..]].concat());
@@ -116,6 +114,7 @@ unreadable_answers! {
     the_answer_is_binary: reply("application/x-protobuf", [b"\x0a\x40\x12", &whole()[..]].concat());
     the_answer_is_another_apis: json(script().whole(WireKind::AnthropicMessages));
     the_answer_is_wrapped: json(format!(r#"{{"result":{}}}"#, text(&whole())));
+    the_answer_is_wrapped_and_says_it_was_deleted: json(format!(r#"{{"deleted":true,"result":{}}}"#, text(&whole())));
     the_answer_is_in_an_array: json(format!("[{}]", text(&whole())));
     the_answer_is_a_part: partial(whole());
     the_answer_says_its_choices_twice: json(text(&whole()).replacen('{', r#"{"choices":[],"#, 1));
@@ -136,7 +135,7 @@ policed_answers! {
     the_stream_says_it_is_json: reply("application/json", stream());
     the_stream_does_not_say_what_it_is: reply("", stream());
     the_stream_starts_with_a_comment_and_says_it_is_text: reply("text/plain", [b": hi\n\n", &stream()[..]].concat());
-    the_stream_is_compressed_and_says_it_is_json: coded("gzip", gzipped(&stream()));
+    the_stream_is_compressed_and_says_it_is_json: coded("gzip", gzip(&stream()));
     the_answer_is_a_kind_of_success: status(StatusCode::CREATED, whole());
     the_answer_is_no_success: status(StatusCode::BAD_REQUEST, whole());
 }
@@ -221,7 +220,7 @@ async fn the_request_hides_its_tools_in_a_coding() {
         Plan::new()
     });
     let gate = Gate::new(layer, || json(whole()));
-    let body = gzipped(br#"{"tools":[{"name":"rm"}]}"#);
+    let body = gzip(br#"{"tools":[{"name":"rm"}]}"#);
     let request = |coding: &str| {
         let request = Request::post("/v1/chat/completions").header("content-encoding", coding);
         request.body(Full::new(body.clone())).unwrap()
@@ -263,7 +262,7 @@ async fn the_rest_of_a_stream_is_asked_for_so_that_the_name_of_a_call_is_not_see
     );
     let layer = PolicyLayer::with_settings(Settings::new().empty_notice(None), |facts: &Facts| {
         assert!(facts.is_resumed());
-        Plan::new().policy(kit::NoRm)
+        Plan::new().policy(crate::kit::NoRm)
     });
     let gate = Gate::new(layer, move || events(stream));
     let answer = gate.get("/v1/responses/r?stream=true&starting_after=4").await;
@@ -320,13 +319,6 @@ fn text(body: &[u8]) -> String {
 
 fn utf16(body: &[u8]) -> Vec<u8> {
     text(body).encode_utf16().flat_map(u16::to_be_bytes).collect()
-}
-
-fn gzipped(body: &[u8]) -> Bytes {
-    use std::io::Write as _;
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(body).unwrap();
-    encoder.finish().unwrap().into()
 }
 
 fn coded(coding: &'static str, body: Bytes) -> Response<UpstreamBody> {

@@ -1,13 +1,10 @@
 //! Exact bytes, for each API, streamed and whole.
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-mod kit;
-
-use http::StatusCode;
-use kit::{
+use crate::kit::{
     Block, Gate, events, json, passthrough, path, post, script, script_without_rm, viewed, viewed_whole,
 };
-use stream_core::Ending;
+use http::StatusCode;
+use stream_core::{Chunk, Context, Ending, Policy, PolicyError, StreamState, async_trait};
 use stream_http::{Facts, Plan, PolicyLayer, Settings};
 use stream_testkit::conformance::Ended;
 use stream_testkit::{Script, WireKind};
@@ -197,26 +194,22 @@ async fn a_block_before_anything_was_sent_may_use_the_status() {
         let answer = Gate::new(layer(), move || json(upstream.clone())).post(path(kind, false)).await;
         assert_eq!((answer.status, answer.text()), (StatusCode::FORBIDDEN, body));
     }
-    // Gemini's and this chat stream begin with what the policy ends.
-    let chat = Script::new().text("Hi").in_one_chunk().bytes(WireKind::OpenAiChat);
-    let answer = Gate::new(layer(), move || events(chat.clone())).post("/v1/chat/completions").await;
-    assert_eq!(
-        (answer.status, answer.text()),
-        (
-            StatusCode::FORBIDDEN,
-            r#"{"error":{"message":"no","type":"permission_error","param":null,"code":null}}"#
-        )
-    );
-    let gemini = script().bytes(WireKind::Gemini);
-    let answer = Gate::new(layer(), move || events(gemini.clone())).post(path(WireKind::Gemini, true)).await;
-    assert_eq!(answer.status, StatusCode::FORBIDDEN);
-    assert_eq!(answer.header("content-type"), Some("application/json"));
-
+    // Openings, which leave by themselves, wait for the first word.
+    for kind in WireKind::ALL {
+        let upstream = script().bytes(kind);
+        let answer = Gate::new(layer(), move || events(upstream.clone())).post(path(kind, true)).await;
+        assert_eq!(answer.status, StatusCode::FORBIDDEN, "{kind}");
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+    }
     // Something has left already: the block is in-band (rule 20).
-    let anthropic = script().bytes(WireKind::AnthropicMessages);
-    let answer = Gate::new(layer(), move || events(anthropic.clone())).post("/v1/messages").await;
-    assert_eq!(answer.status, StatusCode::OK);
-    assert_eq!(viewed(WireKind::AnthropicMessages, &answer.body).view().ended, Ended::Refused);
+    for kind in WireKind::ALL {
+        let layer = PolicyLayer::with_settings(settings(), |_: &Facts| Plan::new().policy(NoSecondWord(0)));
+        let upstream = script().bytes(kind);
+        let answer = Gate::new(layer, move || events(upstream.clone())).post(path(kind, true)).await;
+        assert_eq!(answer.status, StatusCode::OK, "{kind}");
+        assert_eq!(viewed(kind, &answer.body).view().ended, Ended::Refused, "{kind}");
+        assert_eq!(viewed(kind, &answer.body).view().choices[0].content, "Let ", "{kind}");
+    }
 
     // Nothing was blocked: nothing changes.
     let layer = PolicyLayer::with_settings(settings(), |_: &Facts| Plan::new());
@@ -246,4 +239,24 @@ async fn the_request_arrives_byte_for_byte_and_its_facts_reach_the_plan() {
     assert_eq!((asked.uri.as_str(), &asked.body[..]), ("/v1/chat/completions?a=b", body.as_bytes()));
     assert_eq!(asked.headers["authorization"], "Bearer k");
     assert_eq!(asked.headers["accept-encoding"], "identity");
+}
+
+/// Ends an answer at its second piece.
+struct NoSecondWord(usize);
+
+#[async_trait]
+impl Policy for NoSecondWord {
+    async fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        _: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        self.0 += usize::from(chunk.is_payload());
+        match self.0 {
+            2 => ctx.terminate(Ending::refuse("no")),
+            _ => ctx.send(chunk),
+        }
+        Ok(())
+    }
 }

@@ -1,0 +1,10 @@
+//! The layer, from the outside: over upstreams in memory, and over real connections.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+mod apis;
+mod coding;
+mod hostile;
+mod kit;
+mod leaving;
+mod over_http;
+mod transport;

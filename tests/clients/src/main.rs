@@ -1,0 +1,52 @@
+//! A policed server and its scripted upstream, for the official SDKs to be run against.
+//!
+//! Prints where both listen, as one line of JSON, and runs until standard input is closed.
+
+mod fates;
+mod gateway;
+mod scenario;
+mod turn;
+mod upstream;
+
+use std::error::Error;
+use std::io::Write as _;
+use std::net::Ipv4Addr;
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::routing::get;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::TcpListener;
+
+use crate::upstream::Known;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let scenarios = scenario::all();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let upstream = listener.local_addr()?;
+    let gateway = gateway::gateway(&scenarios, upstream)?;
+    let known = Known::new(scenarios);
+    let answers = Router::new()
+        .route("/fate/{scenario}/{client}", get(fate))
+        .fallback(upstream::answer)
+        .with_state(known);
+    tokio::spawn(axum::serve(listener, answers).into_future());
+
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let address = listener.local_addr()?;
+    tokio::spawn(axum::serve(listener, gateway).into_future());
+
+    let places = serde_json::json!({
+        "gateway": format!("http://{address}"),
+        "upstream": format!("http://{upstream}"),
+    });
+    writeln!(std::io::stdout(), "{places}")?;
+    // Whoever started it holds the other end: it never outlives them.
+    tokio::io::stdin().read_to_end(&mut Vec::new()).await?;
+    Ok(())
+}
+
+async fn fate(State(known): State<Known>, Path((scenario, client)): Path<(String, String)>) -> &'static str {
+    known.fates.of(&format!("{scenario}/{client}")).await
+}

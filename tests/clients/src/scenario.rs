@@ -1,0 +1,119 @@
+//! The scenarios: what the upstream says, and the policies it goes through.
+//!
+//! Whatever must not reach a client has the word `canary` in it.
+
+use std::time::Duration;
+
+use stream_testkit::{Fragments, Script};
+
+/// A scenario, known by the first segment of a path.
+#[derive(Debug, Clone)]
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    /// A policy file.
+    pub(crate) policies: &'static str,
+    pub(crate) script: Script,
+    pub(crate) how: How,
+}
+
+/// How the script is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    /// As it is.
+    Plainly,
+    /// With a silence in the middle of the call that is under way; where calls are never split, before the next one.
+    Haltingly(Duration),
+    /// With the connection breaking there, after a while.
+    Broken,
+    /// An error with this status is all that comes.
+    Status(u16),
+}
+
+impl Scenario {
+    fn new(name: &'static str, policies: &'static str, script: Script) -> Self {
+        Self { name, policies, script, how: How::Plainly }
+    }
+
+    fn sent(self, how: How) -> Self {
+        Self { how, ..self }
+    }
+}
+
+/// All scenarios. Each can be asked for as a stream and as a whole answer; a whole answer neither halts nor breaks.
+pub(crate) fn all() -> Vec<Scenario> {
+    let new = Scenario::new;
+    vec![
+        new("passthrough", PASSTHROUGH, read(saying("Let me look."))),
+        new("one-dropped", GATE, read(wipe(thinking("Hm.").text("Let me look.")))),
+        new("all-dropped", GATE, wipe(wipe(saying("On it.")))),
+        new("only-calls-dropped", GATE, wipe(script())),
+        new("replaced", ALIASES, saying("Let me run it.").call("call_run", "run", r#"{"cmd":"ls -l"}"#)),
+        new(
+            "redacted",
+            REDACT,
+            saying("The key sk-canary-1234 is in place.").call(
+                "call_read",
+                "read_file",
+                r#"{"path":"sk-canary-1234.txt"}"#,
+            ),
+        ),
+        new("blocked-start", STOP, saying("canary phrase, to begin with.")),
+        new(BY_STATUS, STOP, saying("canary phrase, to begin with.")),
+        new("blocked-middle", STOP, saying("First this, then the canary phrase, and more.")),
+        new("blocked-error", STOP_ERROR, saying("First this, then the canary phrase, and more.")),
+        new("blocked-call", GATE_ENDS, wipe(saying("On it."))),
+        new("blocked-mid-call", SLOW, read(saying("Let me look.")).call("call_more", "read_file", MORE))
+            .sent(How::Haltingly(Duration::from_secs(4))),
+        new("upstream-error", GATE, saying("Let me look.").error("overloaded")),
+        new("upstream-status", GATE, saying("Let me look.")).sent(How::Status(503)),
+        new("upstream-cut", FINISH, read(saying("Let me look."))).sent(How::Broken),
+        new("cut-short", GATE, saying("Let me look.").cut()),
+        // What comes after the first text comes after the client has gone.
+        new("cancel", GATE, read(saying("Let me look.").pause(Duration::from_secs(60)))),
+        new("long-hold", FINISH, read(saying("Let me look.")).pause(Duration::from_secs(3))),
+    ]
+}
+
+/// The scenario in which a block before anything was sent is told by the status.
+pub(crate) const BY_STATUS: &str = "blocked-status";
+
+/// The answer to every second turn.
+pub(crate) fn second() -> Script {
+    saying("Fine.")
+}
+
+/// The word in all that must not reach a client.
+pub(crate) const CANARY: &[u8] = b"canary";
+
+fn script() -> Script {
+    let fragments = Fragments::Chars(10);
+    Script::new().text_fragments(fragments).argument_fragments(fragments).usage(12, 7)
+}
+
+fn saying(text: &str) -> Script {
+    script().text(text)
+}
+
+fn thinking(text: &str) -> Script {
+    script().reasoning(text)
+}
+
+fn read(script: Script) -> Script {
+    script.call("call_read", "read_file", r#"{"path":"notes.txt"}"#)
+}
+
+fn wipe(script: Script) -> Script {
+    script.call("call_canary", "wipe_canary", r#"{"disk":"canary-7f3a"}"#)
+}
+
+const MORE: &str = r#"{"path":"more.txt"}"#;
+
+const ALIASES: &str = include_str!("../policies/aliases.toml");
+const FINISH: &str = include_str!("../policies/finish.toml");
+const GATE: &str = include_str!("../policies/gate.toml");
+const GATE_ENDS: &str = include_str!("../policies/gate-ends.toml");
+const PASSTHROUGH: &str = include_str!("../policies/passthrough.toml");
+const REDACT: &str = include_str!("../policies/redact.toml");
+const SLOW: &str = include_str!("../policies/slow.toml");
+const STOP: &str = include_str!("../policies/stop.toml");
+const STOP_ERROR: &str = include_str!("../policies/stop-error.toml");
