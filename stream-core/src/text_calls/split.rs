@@ -35,6 +35,8 @@ pub(crate) struct TextCalls {
     pub(super) pieces: HashMap<u32, Piece>,
     pub(super) wires: HashMap<u32, Wire>,
     pub(super) calls: HashMap<u32, super::join::Left>,
+    /// Numbered texts that have been opened on the wire.
+    pub(super) opened: HashSet<Slot>,
     /// Sections of which a call has left.
     pub(super) sections: HashSet<u32>,
 }
@@ -102,6 +104,7 @@ impl TextCalls {
             pieces: HashMap::new(),
             wires: HashMap::new(),
             calls: HashMap::new(),
+            opened: HashSet::new(),
             sections: HashSet::new(),
         }
     }
