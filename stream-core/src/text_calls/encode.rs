@@ -214,9 +214,9 @@ fn literal(value: &Value, spell: &Literals<'_>, out: &mut String) -> Option<()> 
             for (at, (key, item)) in items.iter().enumerate() {
                 out.push_str(if at > 0 { "," } else { "" });
                 if spell.quote.is_some() {
-                    out.push_str(key)
+                    out.push_str(key);
                 } else {
-                    push_string(key, out)
+                    push_string(key, out);
                 }
                 out.push(':');
                 literal(item, spell, out)?;

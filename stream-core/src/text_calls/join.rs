@@ -67,7 +67,7 @@ impl TextCalls {
             if let Some(lead) = lead.take() {
                 match &lead.delta.kind {
                     DeltaKind::Text { text: said, .. } if self.takes(&lead, &part) => {
-                        text.insert_str(0, said)
+                        text.insert_str(0, said);
                     }
                     _ => parts.push(lead),
                 }

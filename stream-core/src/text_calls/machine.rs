@@ -101,15 +101,15 @@ impl Machine {
         if self.tail.is_none() {
             self.payload(plan, text, ended, counts);
         }
-        if let Some(tail) = &mut self.tail {
-            if let Match::Done(end) = tail.run(&plan.tail, text, ended) {
-                if end > self.body_end {
-                    self.body_end = tail.call.unwrap_or(self.body_end);
-                }
-                self.outcome = Some(Outcome::Done(end));
-                if plan.dialect.only_whole {
-                    self.confirmed = Some(tail.pos.max(end));
-                }
+        if let Some(tail) = &mut self.tail
+            && let Match::Done(end) = tail.run(&plan.tail, text, ended)
+        {
+            if end > self.body_end {
+                self.body_end = tail.call.unwrap_or(self.body_end);
+            }
+            self.outcome = Some(Outcome::Done(end));
+            if plan.dialect.only_whole {
+                self.confirmed = Some(tail.pos.max(end));
             }
         }
     }

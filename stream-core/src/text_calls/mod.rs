@@ -4,6 +4,7 @@
 //! so, a [`DialectSet`] says which are looked for, and a [`Scanner`] finds them in text that comes in pieces.
 
 mod code;
+mod decide;
 mod dialect;
 mod encode;
 mod event;

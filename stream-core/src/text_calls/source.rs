@@ -167,7 +167,7 @@ impl Source {
             Event::CallEnd(call) => {
                 let range = self.opened.take().unwrap_or(call.range().start)..call.range().end;
                 let lead = call.range().start - range.start;
-                let section = call.section().and_then(|_| self.section).map(|(_, ours)| ours);
+                let section = call.section().and(self.section).map(|(_, ours)| ours);
                 let what = What::Call { call: Arc::from(call), lead };
                 self.segment(range, what, section, Some(numbers.call()));
             }

@@ -7,9 +7,9 @@ use super::set::Plans;
 #[derive(Debug)]
 pub(super) struct Triggers {
     /// For every byte: something may begin with it outside reasoning.
-    text: Box<[bool; 256]>,
+    text: [bool; 256],
     /// The same inside the reasoning tag of this number.
-    reasoning: Vec<Box<[bool; 256]>>,
+    reasoning: Vec<[bool; 256]>,
     /// Ways into dialects, sorted by their first byte.
     openers: Vec<(u8, usize, usize)>,
 }
@@ -24,14 +24,14 @@ impl Triggers {
         }
         openers.sort_unstable();
         openers.dedup();
-        let mut calls = Box::new([false; 256]);
+        let mut calls = [false; 256];
         openers.iter().for_each(|(byte, ..)| calls[usize::from(*byte)] = true);
-        let mut text = calls.clone();
+        let mut text = calls;
         text[usize::from(b'`')] = true;
         let mut reasoning = Vec::new();
         for (open, close) in &plans.reasoning {
             open.first_bytes().into_iter().for_each(|byte| text[usize::from(byte)] = true);
-            let mut inside = if options.in_reasoning { calls.clone() } else { Box::new([false; 256]) };
+            let mut inside = if options.in_reasoning { calls } else { [false; 256] };
             close.first_bytes().into_iter().for_each(|byte| inside[usize::from(byte)] = true);
             reasoning.push(inside);
         }
