@@ -29,6 +29,7 @@ use crate::wire::{Ending, EndingKind, Traits};
 /// | | [`flush_first`](Self::flush_first) | the oldest chunks leave, as they came or edited |
 /// | | [`discard`](Self::discard), `Verdict::Drop` | does not leave |
 /// | | [`replace`](Self::replace), `Verdict::Replace` | leaves as one piece with the new content |
+/// | | [`promote`](Self::promote) | a call that was written as text leaves as a structured call |
 /// | | [`settle_after`](Self::settle_after) | gets that verdict when the time is over, unless settled before |
 /// | | still held after `on_end` | dropped, and recorded |
 /// | structure (opening, finish, usage, ping, terminal marker …) | anything | leaves by itself, in order |
@@ -156,12 +157,18 @@ impl<'a> Context<'a> {
     /// Drops what is held of a block. A tool call whose opening is dropped this way stays dropped, whatever comes of
     /// it later. A [decision](Self::decide) it is under no longer counts.
     pub fn discard(&mut self, key: BlockKey) {
-        self.push(Effect::Discard { key, reason: None });
+        self.push(Effect::Discard { key, reason: None, notice: None });
     }
 
     /// Drops what is held of a block, and records why.
     pub fn discard_because(&mut self, key: BlockKey, reason: impl Into<String>) {
-        self.push(Effect::Discard { key, reason: Some(reason.into()) });
+        self.push(Effect::Discard { key, reason: Some(reason.into()), notice: None });
+    }
+
+    /// Drops what is held of a block, with a text in its place where there is one (rule 21), and records why.
+    pub fn discard_for(&mut self, key: BlockKey, notice: impl Into<String>, reason: impl Into<String>) {
+        let notice = Some(notice.into().into());
+        self.push(Effect::Discard { key, reason: Some(reason.into()), notice });
     }
 
     /// Puts other content in place of a block, in one piece. What comes of it later is dropped, and a
@@ -176,11 +183,31 @@ impl<'a> Context<'a> {
         if !held && self.state.current != Some(key) {
             return Err(EffectError::NothingHeld);
         }
-        let takes_objects = self.state.block(key).is_some_and(|block| block.takes_objects(self.traits));
-        if takes_objects && !crate::json::is_object(&with.body) {
+        let block = self.state.block(key);
+        block.map_or(Ok(()), |block| block.takes(&with, self.traits))?;
+        self.push(Effect::Replace { key, with });
+        Ok(())
+    }
+
+    /// Lets a held call that was [written as text](crate::block::ToolCall::written) leave as a structured call of the
+    /// stream's format, with this id. Its text does not leave; the call stands behind all text, just before its choice
+    /// finishes, and the finish reason says that there are calls.
+    ///
+    /// # Errors
+    ///
+    /// When the block is no such call, its arguments are no JSON object, or nothing of it is held.
+    pub fn promote(&mut self, key: BlockKey, id: impl Into<String>) -> Result<(), EffectError> {
+        let block = self.state.block(key).ok_or(EffectError::UnknownBlock)?;
+        let call = block.as_tool_call().filter(|call| call.written().is_some());
+        let call = call.ok_or(EffectError::NotWritten)?;
+        if !crate::json::is_object(call.arguments()) {
             return Err(EffectError::NotAnObject);
         }
-        self.push(Effect::Replace { key, with });
+        let held = self.ledgers.get(key).is_some_and(|ledger| ledger.undecided > 0);
+        if !held && self.state.current != Some(key) {
+            return Err(EffectError::NothingHeld);
+        }
+        self.push(Effect::Promote { key, id: id.into() });
         Ok(())
     }
 
@@ -343,6 +370,8 @@ pub enum EffectError {
     NoPlace,
     /// The format's arguments are a JSON object, and the replacement is none.
     NotAnObject,
+    /// The call was not written as text.
+    NotWritten,
 }
 
 impl fmt::Display for EffectError {
@@ -354,6 +383,7 @@ impl fmt::Display for EffectError {
             Self::AlreadyDeciding => "expected a block without a decision, found one under way",
             Self::NoPlace => "expected a place for text, found none behind a tool call or a finish",
             Self::NotAnObject => "expected a JSON object as arguments, found something else",
+            Self::NotWritten => "expected a call that was written as text, found another block",
         })
     }
 }
@@ -389,8 +419,9 @@ pub(crate) enum Effect {
     Flush(BlockKey),
     CutBehind(BlockKey),
     FlushFirst { key: BlockKey, texts: Vec<Option<String>>, reason: Option<String> },
-    Discard { key: BlockKey, reason: Option<String> },
+    Discard { key: BlockKey, reason: Option<String>, notice: Option<crate::delta::Text> },
     Replace { key: BlockKey, with: Replacement },
+    Promote { key: BlockKey, id: String },
     Insert(String),
     Terminate(Ending),
     Decide { key: BlockKey, within: Option<Duration>, future: VerdictFuture },
@@ -411,6 +442,7 @@ impl Effect {
             }
             Self::Discard { key, .. } => Staged::Discard(*key),
             Self::Replace { key, .. } => Staged::Replace(*key),
+            Self::Promote { key, .. } => Staged::Promote(*key),
             Self::Insert(_) => Staged::Insert,
             Self::Terminate(_) => Staged::Terminate,
             Self::Decide { key, .. } => Staged::Decide(*key),
@@ -430,6 +462,7 @@ impl fmt::Debug for Effect {
             Self::FlushFirst { key, .. } => f.debug_tuple("FlushFirst").field(key).finish(),
             Self::Discard { key, .. } => f.debug_tuple("Discard").field(key).finish(),
             Self::Replace { key, .. } => f.debug_tuple("Replace").field(key).finish(),
+            Self::Promote { key, .. } => f.debug_tuple("Promote").field(key).finish(),
             Self::Insert(_) => f.write_str("Insert"),
             Self::Terminate(ending) => f.debug_tuple("Terminate").field(ending).finish(),
             Self::Decide { key, .. } => f.debug_tuple("Decide").field(key).finish(),
