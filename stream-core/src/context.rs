@@ -29,6 +29,7 @@ use crate::wire::{Ending, EndingKind, Traits};
 /// | | [`flush_first`](Self::flush_first) | the oldest chunks leave, as they came or edited |
 /// | | [`discard`](Self::discard), `Verdict::Drop` | does not leave |
 /// | | [`replace`](Self::replace), `Verdict::Replace` | leaves as one piece with the new content |
+/// | | [`replace_with_text`](Self::replace_with_text) | the text leaves in its place |
 /// | | [`promote`](Self::promote) | a call that was written as text leaves as a structured call |
 /// | | [`settle_after`](Self::settle_after) | gets that verdict when the time is over, unless settled before |
 /// | | still held after `on_end` | dropped, and recorded |
@@ -157,18 +158,18 @@ impl<'a> Context<'a> {
     /// Drops what is held of a block. A tool call whose opening is dropped this way stays dropped, whatever comes of
     /// it later. A [decision](Self::decide) it is under no longer counts.
     pub fn discard(&mut self, key: BlockKey) {
-        self.push(Effect::Discard { key, reason: None, notice: None });
+        self.push(Effect::Discard { key, reason: None });
     }
 
     /// Drops what is held of a block, and records why.
     pub fn discard_because(&mut self, key: BlockKey, reason: impl Into<String>) {
-        self.push(Effect::Discard { key, reason: Some(reason.into()), notice: None });
+        self.push(Effect::Discard { key, reason: Some(reason.into()) });
     }
 
-    /// Drops what is held of a block, with a text in its place where there is one (rule 21), and records why.
-    pub fn discard_for(&mut self, key: BlockKey, notice: impl Into<String>, reason: impl Into<String>) {
-        let notice = Some(notice.into().into());
-        self.push(Effect::Discard { key, reason: Some(reason.into()), notice });
+    /// Puts a text in place of a block of any kind: what is held of it does not leave, the text does where there is a place
+    /// for one (rule 21). Recorded as an edit, with the reason.
+    pub fn replace_with_text(&mut self, key: BlockKey, text: impl Into<String>, reason: impl Into<String>) {
+        self.push(Effect::Say { key, text: text.into(), reason: reason.into() });
     }
 
     /// Puts other content in place of a block, in one piece. What comes of it later is dropped, and a
@@ -419,7 +420,8 @@ pub(crate) enum Effect {
     Flush(BlockKey),
     CutBehind(BlockKey),
     FlushFirst { key: BlockKey, texts: Vec<Option<String>>, reason: Option<String> },
-    Discard { key: BlockKey, reason: Option<String>, notice: Option<crate::delta::Text> },
+    Discard { key: BlockKey, reason: Option<String> },
+    Say { key: BlockKey, text: String, reason: String },
     Replace { key: BlockKey, with: Replacement },
     Promote { key: BlockKey, id: String },
     Insert(String),
@@ -441,7 +443,7 @@ impl Effect {
                 Staged::FlushFirst { block: *key, chunks: texts.len(), edited }
             }
             Self::Discard { key, .. } => Staged::Discard(*key),
-            Self::Replace { key, .. } => Staged::Replace(*key),
+            Self::Replace { key, .. } | Self::Say { key, .. } => Staged::Replace(*key),
             Self::Promote { key, .. } => Staged::Promote(*key),
             Self::Insert(_) => Staged::Insert,
             Self::Terminate(_) => Staged::Terminate,
@@ -461,6 +463,7 @@ impl fmt::Debug for Effect {
             Self::CutBehind(key) => f.debug_tuple("CutBehind").field(key).finish(),
             Self::FlushFirst { key, .. } => f.debug_tuple("FlushFirst").field(key).finish(),
             Self::Discard { key, .. } => f.debug_tuple("Discard").field(key).finish(),
+            Self::Say { key, .. } => f.debug_tuple("Say").field(key).finish(),
             Self::Replace { key, .. } => f.debug_tuple("Replace").field(key).finish(),
             Self::Promote { key, .. } => f.debug_tuple("Promote").field(key).finish(),
             Self::Insert(_) => f.write_str("Insert"),

@@ -117,6 +117,8 @@ pub(crate) enum Outcome {
         notice: Option<Text>,
     },
     Replace(Replacement),
+    /// Dropped, and a text leaves in its place.
+    Say(Text),
     /// A call that was written as text leaves as a structured one with this id.
     Promote {
         id: Text,
@@ -344,7 +346,7 @@ impl Ledgers {
                 ledger.edited += count;
                 count
             }
-            Outcome::Drop { .. } => {
+            Outcome::Drop { .. } | Outcome::Say(_) => {
                 ledger.dropped += count;
                 0
             }
@@ -364,7 +366,8 @@ impl Ledgers {
         // A text of a policy's own stands outside of the tags that were around the call.
         let unwrapped = matches!(&outcome, Outcome::Replace(with) if with.text.is_some());
         let section = ledger.section.filter(|_| unwrapped);
-        let drops_opening = opening && matches!(outcome, Outcome::Drop { .. }) && ledger.channel.is_none();
+        let drops_opening =
+            opening && matches!(outcome, Outcome::Drop { .. } | Outcome::Say(_)) && ledger.channel.is_none();
         match ledger.outcomes.last_mut() {
             // Text that is let go bit by bit does not make the list longer.
             Some((last, Outcome::Release)) if outcome == Outcome::Release => *last = through,

@@ -315,7 +315,7 @@ fn take_back(waiting: &mut Waiting, ledgers: &mut Ledgers) {
         None => return,
         Some(Outcome::Release | Outcome::Edit(_)) => true,
         Some(Outcome::Replace(_)) => waiting.opener,
-        Some(Outcome::Drop { .. } | Outcome::Promote { .. }) => false,
+        Some(Outcome::Drop { .. } | Outcome::Say(_) | Outcome::Promote { .. }) => false,
     };
     part.fate = Fate::Dropped;
     waiting.mark = Mark::Decided;
@@ -355,7 +355,8 @@ fn resolve(
                 Outcome::Drop { notice: Some(text) } if waiting.opener => {
                     Some(Resolved::DropFor(text.clone()))
                 }
-                Outcome::Drop { .. } => dropped,
+                Outcome::Say(text) if waiting.opener => Some(Resolved::DropFor(text.clone())),
+                Outcome::Drop { .. } | Outcome::Say(_) => dropped,
                 Outcome::Promote { id } if waiting.opener => Some(Resolved::Promote(id.clone())),
                 Outcome::Promote { .. } => dropped,
                 Outcome::Replace(with) if waiting.opener => {

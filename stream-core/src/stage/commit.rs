@@ -57,9 +57,13 @@ impl Stage {
                 Effect::FlushFirst { key, texts, reason } => {
                     self.flush_first(key, texts, reason.as_deref(), now);
                 }
-                Effect::Discard { key, reason, notice } => {
+                Effect::Discard { key, reason } => {
                     self.overrule(key, &mut committed);
-                    self.settle(key, Outcome::Drop { notice }, reason, now);
+                    self.settle(key, Outcome::Drop { notice: None }, reason, now);
+                }
+                Effect::Say { key, text, reason } => {
+                    self.overrule(key, &mut committed);
+                    self.settle(key, Outcome::Say(text.into()), Some(reason), now);
                 }
                 Effect::Replace { key, with } => {
                     self.overrule(key, &mut committed);
@@ -203,7 +207,9 @@ impl Stage {
         let action = match &outcome {
             Outcome::Release => Action::Released,
             Outcome::Drop { .. } => Action::Dropped,
-            Outcome::Edit(_) | Outcome::Replace(_) | Outcome::Promote { .. } => Action::Edited,
+            Outcome::Edit(_) | Outcome::Replace(_) | Outcome::Say(_) | Outcome::Promote { .. } => {
+                Action::Edited
+            }
         };
         if let Some(hold) = self.ledgers.settle(key, outcome) {
             self.note(Some(key), action, reason, hold.bytes, now.saturating_sub(hold.since));
