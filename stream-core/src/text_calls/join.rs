@@ -2,7 +2,7 @@
 
 use super::source::index;
 use super::split::{Piece, TextCalls, Wire};
-use crate::delta::{Delta, DeltaKind, Restated, Slot};
+use crate::delta::{CallDelta, Delta, DeltaKind, Restated, Slot};
 use crate::wire::{Fate, Outgoing, Part};
 
 /// How a call left, for the rest of its text.
@@ -128,6 +128,7 @@ impl TextCalls {
         let (text, left) = match (part.fate, &part.delta.kind) {
             (Fate::Dropped, _) => (String::new(), Left::Gone),
             (Fate::Kept, _) => (format!("{separator}{}", &raw[*lead..]), Left::Written { bare }),
+            (_, DeltaKind::Call(CallDelta { instead: Some(text), .. })) => (text.to_string(), Left::Gone),
             (_, DeltaKind::Call(call)) => {
                 let written = call.written.as_ref();
                 let again = written.and_then(|written| {
@@ -139,7 +140,8 @@ impl TextCalls {
             }
             _ => (String::new(), Left::Gone),
         };
-        if let (Some(section), false) = (section, text.is_empty()) {
+        let unwrapped = matches!(&part.delta.kind, DeltaKind::Call(call) if call.instead.is_some());
+        if let (Some(section), false, false) = (section, text.is_empty(), unwrapped) {
             self.sections.insert(section);
         }
         self.calls.insert(number, left);
