@@ -62,7 +62,12 @@ impl Ledger {
 
     /// Whether anything of it, or of what was written into it, was dropped or edited.
     pub(crate) fn is_touched(&self) -> bool {
-        self.dropped > 0 || self.edited > 0 || self.guests_touched
+        self.is_touched_itself() || self.guests_touched
+    }
+
+    /// Whether anything of it was dropped or edited, whatever became of what was written into it.
+    pub(crate) fn is_touched_itself(&self) -> bool {
+        self.dropped > 0 || self.edited > 0
     }
 
     /// Whether anything came of it, or was written into it.

@@ -377,6 +377,8 @@ fn resolve(
         Mark::Copies => match ledger(waiting.part.key) {
             Some(ledger) if !ledger.has_payload() || !ledger.is_touched() => kept,
             Some(ledger) if !ledger.leaves() && ledger.channel != Some(Channel::Reasoning) => dropped,
+            // What was written into it is said again where the text is put together.
+            Some(ledger) if !ledger.is_touched_itself() => kept,
             Some(ledger) => {
                 if let DeltaKind::Copy(copy) = &mut waiting.part.delta.kind {
                     if copy.body.is_some() {
