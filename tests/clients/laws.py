@@ -51,6 +51,8 @@ def blocked(scenario, outcome, _):
     """A block, and an upstream that fails, is never taken for an answer."""
     if not scenario.startswith(("blocked-", "upstream-")):
         return None
+    if scenario == "blocked-status" and "raises" not in outcome:
+        return f"expected an exception, found {outcome}"
     if "raises" not in outcome and outcome.get("returns") in NORMAL:
         return f"expected an exception or the ending of a refusal, found {outcome}"
 
