@@ -1,8 +1,11 @@
 //! Blocks: what a stream is folded into.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::delta::{CallFlavor, Channel, Runs, Text};
+use crate::text_calls::TextCall;
+use crate::wire::Traits;
 
 /// Names a block. Opaque, unique in its stream, and the only name that effects take: ids and indices are what the
 /// provider sent (rule 6).
@@ -114,6 +117,12 @@ impl StreamBlock {
             Self::Refusal(_) => Some(Channel::Refusal),
             _ => None,
         }
+    }
+
+    /// Whether it can be replaced with nothing but a JSON object: calls where arguments are a JSON value (rule 25), and
+    /// calls that were written as text, most of whose dialects can say nothing else.
+    pub(crate) fn takes_objects(&self, traits: Traits) -> bool {
+        self.as_tool_call().is_some_and(|call| traits.arguments_are_json || call.written.is_some())
     }
 
     /// The name of the block's kind, for transcripts: `content`, `reasoning`, `refusal`, `tool call`, `opaque`.
@@ -233,6 +242,7 @@ pub struct ToolCall {
     pub(crate) flavor: CallFlavor,
     pub(crate) unopened: bool,
     pub(crate) joined: bool,
+    pub(crate) written: Option<Arc<TextCall>>,
     /// A finish reason or terminal marker came after its last delta.
     pub(crate) finish_seen: bool,
     /// It was the choice's last call when that ended for length, a filter or an error.
@@ -293,6 +303,13 @@ impl ToolCall {
     #[must_use]
     pub fn is_joined(&self) -> bool {
         self.joined
+    }
+
+    /// The call as it stands in the text, if the model wrote it there: its dialect, its exact text and tags. A native
+    /// call has none.
+    #[must_use]
+    pub fn written(&self) -> Option<&TextCall> {
+        self.written.as_deref()
     }
 
     /// Whether its end came.

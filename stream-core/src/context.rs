@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use crate::block::{BlockKey, StreamBlock};
+use crate::block::BlockKey;
 use crate::chunk::Chunk;
 use crate::ledger::Ledgers;
 use crate::policy::{PolicyError, Replacement, Verdict};
@@ -176,8 +176,8 @@ impl<'a> Context<'a> {
         if !held && self.state.current != Some(key) {
             return Err(EffectError::NothingHeld);
         }
-        let is_call = self.state.block(key).is_some_and(|block| matches!(block, StreamBlock::ToolCall(_)));
-        if is_call && self.traits.arguments_are_json && !crate::json::is_object(&with.body) {
+        let takes_objects = self.state.block(key).is_some_and(|block| block.takes_objects(self.traits));
+        if takes_objects && !crate::json::is_object(&with.body) {
             return Err(EffectError::NotAnObject);
         }
         self.push(Effect::Replace { key, with });

@@ -225,8 +225,16 @@ impl Intake {
     }
 
     fn read_whole(&mut self, body: Bytes) -> Result<Outgoing, Error> {
-        if self.format.is_none() {
-            self.format = self.candidates.iter().find(|format| format.sniff_whole(&body)).cloned();
+        match &self.format {
+            None => self.format = self.candidates.iter().find(|format| format.sniff_whole(&body)).cloned(),
+            Some(named) if named.sniff_whole(&body) => {}
+            Some(named) => {
+                if let Some(other) = self.candidates.iter().find(|format| format.sniff_whole(&body)) {
+                    let (named, other) = (named.name(), other.name());
+                    let message = format!("expected a whole response of {named}, found one of {other}");
+                    return Err(Error::new(ErrorKind::WrongFormat, message));
+                }
+            }
         }
         if self.format.is_none() && serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_err() {
             let names: Vec<_> = self.candidates.iter().map(|format| format.name()).collect();

@@ -33,6 +33,13 @@ pub(crate) struct Ledger {
     pub(crate) renamed: Option<Text>,
     pub(crate) choice: u32,
     pub(crate) item: Option<u32>,
+    /// The tags around calls or reasoning, written as text, in which it stands.
+    section: Option<u32>,
+    /// The numbered text in which it was written.
+    host: Option<BlockKey>,
+    /// What was written into this text: its openings, ends and copies stand around that, too.
+    guests: ItemLedger,
+    guests_touched: bool,
     pub(crate) is_call: bool,
     /// A policy looks at it, so that it may be edited.
     pub(crate) watched: bool,
@@ -53,9 +60,24 @@ impl Ledger {
         self.kept > 0 || self.undecided > 0
     }
 
-    /// Whether anything of it was dropped or edited.
+    /// Whether anything of it, or of what was written into it, was dropped or edited.
     pub(crate) fn is_touched(&self) -> bool {
-        self.dropped > 0 || self.edited > 0
+        self.dropped > 0 || self.edited > 0 || self.guests_touched
+    }
+
+    /// Whether anything came of it, or was written into it.
+    pub(crate) fn has_payload(&self) -> bool {
+        self.payload + self.guests.payload > 0
+    }
+
+    /// Whether something of it, or of what was written into it, leaves.
+    pub(crate) fn leaves(&self) -> bool {
+        self.kept + self.guests.kept > 0
+    }
+
+    /// Whether something of it, or of what was written into it, waits for a decision.
+    pub(crate) fn waits(&self) -> bool {
+        self.undecided + self.guests.undecided > 0
     }
 
     /// Whether everything of it that has come so far leaves or was dropped.
@@ -120,6 +142,17 @@ pub(crate) struct ItemLedger {
     pub(crate) gone: bool,
 }
 
+/// What stands around a block.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Around {
+    /// The item it is a part of.
+    pub(crate) item: Option<u32>,
+    /// Tags that were written as text.
+    pub(crate) section: Option<u32>,
+    /// The numbered text in which it was written.
+    pub(crate) host: Option<BlockKey>,
+}
+
 /// The calls of a choice, for its finish reason.
 #[derive(Debug, Default)]
 pub(crate) struct ChoiceLedger {
@@ -164,7 +197,7 @@ impl Ledgers {
         self.blocks.resize_with(blocks.max(self.blocks.len()), Ledger::default);
         for ledger in &mut self.blocks {
             ledger.closed = true;
-            ledger.gone |= abrupt && ledger.payload == 0;
+            ledger.gone |= abrupt && !ledger.has_payload();
         }
         for item in self.items.values_mut() {
             item.closed = true;
@@ -183,8 +216,12 @@ impl Ledgers {
 
     /// Something of a block was dropped or edited.
     pub(crate) fn touch(&mut self, key: BlockKey) {
-        let choice = self.get_mut(key).choice;
+        let ledger = self.get_mut(key);
+        let (choice, host) = (ledger.choice, ledger.host);
         self.choice_mut(choice).touched = true;
+        if let Some(host) = host {
+            self.get_mut(host).guests_touched = true;
+        }
     }
 
     /// The finish of a choice, or the end of all, is on its way.
@@ -212,24 +249,25 @@ impl Ledgers {
     }
 
     /// A payload part of a block came. True if it is the first.
-    pub(crate) fn came(&mut self, block: &StreamBlock, item: Option<u32>, watched: bool) -> bool {
+    pub(crate) fn came(&mut self, block: &StreamBlock, around: Around, watched: bool) -> bool {
         let key = block.key();
         let ledger = self.get_mut(key);
         let first = ledger.payload == 0;
         ledger.payload += 1;
         if first {
             ledger.choice = block.choice();
-            ledger.item = item;
+            ledger.item = around.item;
+            ledger.section = around.section;
+            ledger.host = around.host;
             ledger.watched = watched;
             ledger.channel = block.channel();
-            ledger.is_call = block.as_tool_call().is_some();
+            // A call that was written as text is text to the format: it has no part in its finish reasons.
+            ledger.is_call = block.as_tool_call().is_some_and(|call| call.written().is_none());
             if ledger.is_call {
                 self.choice_mut(block.choice()).calls += 1;
             }
         }
-        if let Some(item) = item {
-            self.items.entry(item).or_default().payload += 1;
-        }
+        self.count_around(key, |count| count.payload += 1);
         first
     }
 
@@ -252,9 +290,8 @@ impl Ledgers {
                 }
             }
         }
-        let ledger = self.get_mut(key);
-        if let (Some(item), true) = (ledger.item, what != Decided::Dropped) {
-            self.items.entry(item).or_default().kept += 1;
+        if what != Decided::Dropped {
+            self.count_around(key, |count| count.kept += 1);
         }
     }
 
@@ -264,9 +301,7 @@ impl Ledgers {
         let ledger = self.get_mut(key);
         ledger.undecided += 1;
         ledger.held.push_back(HeldPart { seq, bytes, since });
-        if let Some(item) = ledger.item {
-            self.items.entry(item).or_default().undecided += 1;
-        }
+        self.count_around(key, |count| count.undecided += 1);
     }
 
     /// Decides over all that is held of a block. `None` if nothing was held and nothing changes.
@@ -316,7 +351,6 @@ impl Ledgers {
             }
         };
         let drops_opening = opening && matches!(outcome, Outcome::Drop { .. }) && ledger.channel.is_none();
-        let item = ledger.item;
         match ledger.outcomes.last_mut() {
             // Text that is let go bit by bit does not make the list longer.
             Some((last, Outcome::Release)) if outcome == Outcome::Release => *last = through,
@@ -331,11 +365,10 @@ impl Ledgers {
         if drops_opening {
             self.lose(key);
         }
-        if let Some(item) = item {
-            let item = self.items.entry(item).or_default();
-            item.undecided -= count;
-            item.kept += kept;
-        }
+        self.count_around(key, |around| {
+            around.undecided -= count;
+            around.kept += kept;
+        });
         Some(hold)
     }
 
@@ -343,11 +376,20 @@ impl Ledgers {
     pub(crate) fn take_back(&mut self, key: BlockKey, opener: bool) {
         let ledger = self.get_mut(key);
         ledger.kept = ledger.kept.saturating_sub(1);
-        let item = ledger.item;
-        if let Some(item) = item.and_then(|item| self.items.get_mut(&item)) {
-            item.kept = item.kept.saturating_sub(1);
-        }
+        self.count_around(key, |count| count.kept = count.kept.saturating_sub(1));
         self.decided(key, Decided::Dropped, opener);
+    }
+
+    /// Counts also for what stands around a block.
+    fn count_around(&mut self, key: BlockKey, change: impl Fn(&mut ItemLedger)) {
+        let ledger = self.get_mut(key);
+        let (item, section, host) = (ledger.item, ledger.section, ledger.host);
+        for item in [item, section].into_iter().flatten() {
+            change(self.items.entry(item).or_default());
+        }
+        if let Some(host) = host {
+            change(&mut self.get_mut(host).guests);
+        }
     }
 
     /// Nothing of the block leaves any more.

@@ -347,16 +347,16 @@ fn resolve(
             }
         }
         Mark::Opens | Mark::Closes => match ledger(waiting.part.key)? {
-            ledger if ledger.kept > 0 => kept,
-            ledger if ledger.undecided > 0 => None,
+            ledger if ledger.leaves() => kept,
+            ledger if ledger.waits() => None,
             ledger if ledger.gone => dropped,
             ledger if !ledger.closed => None,
-            ledger if ledger.payload > 0 => dropped,
+            ledger if ledger.has_payload() => dropped,
             _ => kept,
         },
         Mark::Copies => match ledger(waiting.part.key) {
-            Some(ledger) if ledger.payload == 0 || !ledger.is_touched() => kept,
-            Some(ledger) if ledger.kept == 0 && ledger.channel != Some(Channel::Reasoning) => dropped,
+            Some(ledger) if !ledger.has_payload() || !ledger.is_touched() => kept,
+            Some(ledger) if !ledger.leaves() && ledger.channel != Some(Channel::Reasoning) => dropped,
             Some(ledger) => {
                 if let DeltaKind::Copy(copy) = &mut waiting.part.delta.kind {
                     if copy.body.is_some() {

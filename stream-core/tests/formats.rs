@@ -41,6 +41,34 @@ async fn a_stream_of_another_format_than_the_named_one_is_closed_with_an_error()
     }
 }
 
+/// Rule 24: `stream: false` is no way around the named format either.
+#[tokio::test]
+async fn a_whole_response_of_another_format_than_the_named_one_is_refused() {
+    for named in WireKind::ALL {
+        for sent in WireKind::ALL.into_iter().filter(|sent| *sent != named) {
+            let config = Config::default().format(wire::named(named.name()).unwrap());
+            let builder = StreamProcessor::builder().policy(Passthrough).config(config);
+            let whole = builder.whole(Script::new().text("hi").whole(sent)).await.unwrap();
+            let error = whole.outcome.unwrap().error.unwrap();
+            let message = format!("upstream: expected a whole response of {named}, found one of {sent}");
+            assert_eq!(error.to_string(), message);
+        }
+    }
+}
+
+/// Rule 20: also a body of which nothing can be read ends in the API's own words.
+#[tokio::test]
+async fn a_whole_response_that_cannot_be_read_becomes_the_api_s_error() {
+    for kind in WireKind::ALL {
+        let config = Config::default().format(wire::named(kind.name()).unwrap());
+        let builder = StreamProcessor::builder().policy(Passthrough).config(config);
+        let whole = builder.whole("{\"half\":").await.unwrap();
+        let report = stream_testkit::conformance::check_whole(kind.name().parse().unwrap(), &whole.body);
+        assert!(report.is_clean(), "{kind}: {report}");
+        assert_eq!(report.view().ended, stream_testkit::conformance::Ended::Error, "{kind}");
+    }
+}
+
 #[tokio::test]
 async fn comments_before_the_first_event_leave_at_once_and_other_frames_wait_for_the_format() {
     let undecided = "data: {\"error\":{\"message\":\"later\"}}\n\n";

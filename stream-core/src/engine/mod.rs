@@ -63,12 +63,14 @@ use crate::record::{Action, Decision, Observer, StepView};
 use crate::request::Request;
 use crate::stage::Stage;
 use crate::state::StreamState;
+use crate::text_calls::TextCalls;
 use crate::wire::{Ending, Outgoing, SharedFormat, Writer};
 
 /// One stream, without I/O. See the [module](self).
 pub struct Engine {
     config: Config,
     intake: Intake,
+    text_calls: Option<TextCalls>,
     stages: Vec<Stage>,
     specs: Vec<Spec>,
     writer: Option<Box<dyn Writer>>,
@@ -146,6 +148,7 @@ impl Engine {
         }
         Self {
             intake: Intake::new(&config),
+            text_calls: None,
             stages: Vec::new(),
             specs,
             writer: None,
@@ -396,7 +399,9 @@ impl Engine {
     /// How many bytes of frames are held back, over all stages that enforce.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.stages.iter().filter(|stage| !stage.watching).map(Stage::held).sum()
+        let waiting = self.text_calls.as_ref().map_or(0, TextCalls::held);
+        let stages = self.stages.iter().filter(|stage| !stage.watching);
+        waiting + stages.map(Stage::held).sum::<usize>()
     }
 
     /// The wire format, once it is known.

@@ -127,8 +127,9 @@ impl Stage {
 
     /// Whether a block can be replaced so: where arguments are a JSON value, with nothing but an object (rule 25).
     pub(crate) fn takes(&self, key: BlockKey, with: &Replacement) -> bool {
-        let is_call = self.fold.state.block(key).is_some_and(|block| block.as_tool_call().is_some());
-        !is_call || !self.format.traits().arguments_are_json || crate::json::is_object(&with.body)
+        let block = self.fold.state.block(key);
+        let takes_objects = block.is_some_and(|block| block.takes_objects(self.format.traits()));
+        !takes_objects || crate::json::is_object(&with.body)
     }
 
     /// Carries out a verdict. An ending, if it was to terminate.

@@ -105,7 +105,8 @@ impl Policy for ValidateParameters {
             (Ok(None), None) => ctx.flush_block(key),
             (Ok(Some(arguments)), None) => ctx.replace(key, Replacement::new(arguments))?,
             (Ok(arguments), Some(session)) => {
-                let tool = call.name().to_owned();
+                let known = self.rules.tool(call.name(), ctx.request());
+                let tool = known.unwrap_or(call.name()).to_owned();
                 ctx.decide(key, async move {
                     attempts.succeeded(&session, &tool).await?;
                     Ok(match arguments {

@@ -218,7 +218,8 @@ impl Writer for GeminiWriter {
     }
 
     fn whole(&mut self, body: Outgoing, ending: Option<&Ending>) -> Bytes {
-        let Some(data) = body.frame.as_ref().and_then(Frame::data) else { return Bytes::new() };
+        // Of a body that could not be read there is no frame, and an ending all the same.
+        let data = body.frame.as_ref().and_then(Frame::data).unwrap_or_default();
         let text = std::str::from_utf8(&data).unwrap_or_default();
         let elements = if text.trim_start().starts_with('[') { json::items(text) } else { None };
         let array = elements.is_some();

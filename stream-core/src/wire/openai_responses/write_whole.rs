@@ -20,15 +20,16 @@ impl ResponsesWriter {
         if let Some(ending) = ending.filter(|ending| ending.kind == EndingKind::Error) {
             return Bytes::from(made::error_body(&ending.message));
         }
-        let Some(frame) = &body.frame else { return Bytes::new() };
+        // Of a body that could not be read there is no frame, and an ending all the same.
+        let came = body.frame.as_ref().map(|frame| frame.raw().clone()).unwrap_or_default();
         if ending.is_none() && body.is_untouched() {
-            return frame.raw().clone();
+            return came;
         }
         let own: Vec<&Part> = body.parts.iter().filter(|part| part.fate != Fate::Inserted).collect();
         for part in &own {
             self.ledger.note(part);
         }
-        let json = String::from_utf8_lossy(frame.raw());
+        let json = String::from_utf8_lossy(&came);
         let items = json::member(&json, "output").and_then(json::items).unwrap_or_default();
         let mut inserted = by_item(&body.parts);
         let mut output = self.documents(inserted.remove(&None));
