@@ -50,9 +50,7 @@ def measure(options):
     """The lines of all drivers."""
     host = subprocess.Popen([options.host], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
-        places = json.loads(host.stdout.readline())
-        env = os.environ | {"GATEWAY": places["gateway"], "UPSTREAM": places["upstream"]}
-        env["PYTHONDONTWRITEBYTECODE"] = "1"
+        env = os.environ | json.loads(host.stdout.readline())
         drivers = [[options.python, HERE / "python" / name] for name in PYTHON]
         drivers += [["node", Path(options.node) / name] for name in NODE]
         run = lambda driver: subprocess.run(driver, env=env, stdout=subprocess.PIPE, text=True, check=True)

@@ -3,40 +3,9 @@ import { inspect } from "node:util";
 
 const { GATEWAY, UPSTREAM } = process.env;
 
-const STREAMED = [
-  "passthrough",
-  "one-dropped",
-  "all-dropped",
-  "only-calls-dropped",
-  "replaced",
-  "redacted",
-  "blocked-start",
-  "blocked-status",
-  "blocked-middle",
-  "blocked-error",
-  "blocked-call",
-  "blocked-mid-call",
-  "upstream-error",
-  "upstream-status",
-  "upstream-cut",
-  "cut-short",
-  "cancel",
-  "long-hold",
-];
-const WHOLE = [
-  "passthrough",
-  "one-dropped",
-  "all-dropped",
-  "only-calls-dropped",
-  "replaced",
-  "redacted",
-  "blocked-start",
-  "blocked-status",
-  "blocked-middle",
-  "blocked-error",
-  "blocked-call",
-  "upstream-status",
-];
+// The scenarios, as `src/scenario.rs` has them.
+const STREAMED = process.env.STREAMED.split(" ");
+const WHOLE = process.env.WHOLE.split(" ");
 
 export const QUESTION = "Go on.";
 export const RESULT = "done";

@@ -12,41 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 GATEWAY = os.environ["GATEWAY"]
 UPSTREAM = os.environ["UPSTREAM"]
-
-STREAMED = [
-    "passthrough",
-    "one-dropped",
-    "all-dropped",
-    "only-calls-dropped",
-    "replaced",
-    "redacted",
-    "blocked-start",
-    "blocked-status",
-    "blocked-middle",
-    "blocked-error",
-    "blocked-call",
-    "blocked-mid-call",
-    "upstream-error",
-    "upstream-status",
-    "upstream-cut",
-    "cut-short",
-    "cancel",
-    "long-hold",
-]
-WHOLE = [
-    "passthrough",
-    "one-dropped",
-    "all-dropped",
-    "only-calls-dropped",
-    "replaced",
-    "redacted",
-    "blocked-start",
-    "blocked-status",
-    "blocked-middle",
-    "blocked-error",
-    "blocked-call",
-    "upstream-status",
-]
+# The scenarios, as `src/scenario.rs` has them.
+STREAMED = os.environ["STREAMED"].split()
+WHOLE = os.environ["WHOLE"].split()
 
 QUESTION = "Go on."
 RESULT = "done"

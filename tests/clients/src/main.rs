@@ -1,6 +1,7 @@
 //! A policed server and its scripted upstream, for the official SDKs to be run against.
 //!
-//! Prints where both listen, as one line of JSON, and runs until standard input is closed.
+//! Prints where both listen and what can be asked for, as one line of JSON that is the environment of the drivers, and runs
+//! until standard input is closed.
 
 mod fates;
 mod gateway;
@@ -23,6 +24,9 @@ use crate::upstream::Known;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let scenarios = scenario::all();
+    let streamed: Vec<&str> = scenarios.iter().map(|scenario| scenario.name).collect();
+    let whole: Vec<&str> =
+        scenarios.iter().filter(|scenario| scenario.whole).map(|scenario| scenario.name).collect();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let upstream = listener.local_addr()?;
     let gateway = gateway::gateway(&scenarios, upstream)?;
@@ -37,11 +41,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let address = listener.local_addr()?;
     tokio::spawn(axum::serve(listener, gateway).into_future());
 
-    let places = serde_json::json!({
-        "gateway": format!("http://{address}"),
-        "upstream": format!("http://{upstream}"),
+    let served = serde_json::json!({
+        "GATEWAY": format!("http://{address}"),
+        "UPSTREAM": format!("http://{upstream}"),
+        "STREAMED": streamed.join(" "),
+        "WHOLE": whole.join(" "),
     });
-    writeln!(std::io::stdout(), "{places}")?;
+    writeln!(std::io::stdout(), "{served}")?;
     // Whoever started it holds the other end: it never outlives them.
     tokio::io::stdin().read_to_end(&mut Vec::new()).await?;
     Ok(())

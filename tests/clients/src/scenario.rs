@@ -14,6 +14,8 @@ pub(crate) struct Scenario {
     pub(crate) policies: &'static str,
     pub(crate) script: Script,
     pub(crate) how: How,
+    /// Whether it can be asked for as a whole answer too: one that neither halts nor breaks.
+    pub(crate) whole: bool,
 }
 
 /// How the script is sent.
@@ -31,21 +33,25 @@ pub(crate) enum How {
 
 impl Scenario {
     fn new(name: &'static str, policies: &'static str, script: Script) -> Self {
-        Self { name, policies, script, how: How::Plainly }
+        Self { name, policies, script, how: How::Plainly, whole: true }
     }
 
     fn sent(self, how: How) -> Self {
         Self { how, ..self }
     }
+
+    fn only_streamed(self) -> Self {
+        Self { whole: false, ..self }
+    }
 }
 
-/// All scenarios. Each can be asked for as a stream and as a whole answer; a whole answer neither halts nor breaks.
+/// All scenarios.
 pub(crate) fn all() -> Vec<Scenario> {
     let new = Scenario::new;
     vec![
         new("passthrough", PASSTHROUGH, read(saying("Let me look."))),
         new("one-dropped", GATE, read(wipe(thinking("Hm.").text("Let me look.")))),
-        new("all-dropped", GATE, wipe(wipe(saying("On it.")))),
+        new("all-dropped", GATE, wipe(saying("On it.")).call("call_other_canary", "wipe_canary", "{}")),
         new("only-calls-dropped", GATE, wipe(script())),
         new("replaced", ALIASES, saying("Let me run it.").call("call_run", "run", r#"{"cmd":"ls -l"}"#)),
         new(
@@ -63,18 +69,19 @@ pub(crate) fn all() -> Vec<Scenario> {
         new("blocked-error", STOP_ERROR, saying("First this, then the canary phrase, and more.")),
         new("blocked-call", GATE_ENDS, wipe(saying("On it."))),
         new("blocked-mid-call", SLOW, read(saying("Let me look.")).call("call_more", "read_file", MORE))
-            .sent(How::Haltingly(Duration::from_secs(4))),
-        new("upstream-error", GATE, saying("Let me look.").error("overloaded")),
+            .sent(How::Haltingly(Duration::from_secs(4)))
+            .only_streamed(),
+        new("upstream-error", GATE, saying("Let me look.").error("overloaded")).only_streamed(),
         new("upstream-status", GATE, saying("Let me look.")).sent(How::Status(503)),
-        new("upstream-cut", FINISH, read(saying("Let me look."))).sent(How::Broken),
-        new("cut-short", GATE, saying("Let me look.").cut()),
+        new("upstream-cut", FINISH, read(saying("Let me look."))).sent(How::Broken).only_streamed(),
+        new("cut-short", GATE, saying("Let me look.").cut()).only_streamed(),
         // What comes after the first text comes after the client has gone.
-        new("cancel", GATE, read(saying("Let me look.").pause(Duration::from_secs(60)))),
-        new("long-hold", FINISH, read(saying("Let me look.")).pause(Duration::from_secs(3))),
+        new("cancel", GATE, read(saying("Let me look.").pause(Duration::from_secs(60)))).only_streamed(),
+        new("long-hold", FINISH, read(saying("Let me look.")).pause(Duration::from_secs(3))).only_streamed(),
     ]
 }
 
-/// The scenario in which a block before anything was sent is told by the status.
+/// The scenario in which a block before the model's first word is told by the status.
 pub(crate) const BY_STATUS: &str = "blocked-status";
 
 /// The answer to every second turn.
