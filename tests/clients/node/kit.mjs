@@ -44,11 +44,13 @@ class Seen {
 export class Client {
   static hasWhole = true;
 
-  constructor(scenario) {
+  constructor(scenario, whole) {
     this.base = `${GATEWAY}/${scenario}`;
     const { api, title } = this.constructor;
-    this.tag = `${api} ${title}`.replace(/[^a-z]+/g, "-");
+    this.tag = `${api} ${title} ${whole ? "whole" : "streamed"}`.replace(/[^a-z]+/g, "-");
     this.headers = { "x-client": this.tag };
+    // A block must not be asked for again: there the SDK retries what it always does.
+    this.retries = scenario.startsWith("blocked-");
     // What the caller's own code sees of its leaving.
     this.leaving = new AbortController();
   }
@@ -59,7 +61,7 @@ function callText({ name, arguments: text }) {
 }
 
 async function outcome(make, scenario, whole) {
-  const client = new make(scenario);
+  const client = new make(scenario, whole);
   const seen = new Seen(scenario === "cancel");
   const ask = (messages, seen) => (whole ? client.whole(messages, seen) : client.stream(messages, seen));
   const said = {};
@@ -76,8 +78,7 @@ async function outcome(make, scenario, whole) {
   } catch (error) {
     if (error instanceof Gone) {
       client.leaving.abort();
-      const fate = await fetch(`${UPSTREAM}/fate/${scenario}/${client.tag}`);
-      said.upstream = await fate.text();
+      said.upstream = await told("fate", scenario, client);
     } else {
       seen.add(error);
       said.raises = error.constructor.name === "_AISDKError" ? error.name : nameOf(error);
@@ -85,7 +86,13 @@ async function outcome(make, scenario, whole) {
     }
     said.text = seen.text;
   }
+  if (client.retries) said.asked = await told("asked", scenario, client);
   return [said, seen.objects];
+}
+
+// What the upstream knows of a client.
+async function told(what, scenario, client) {
+  return (await fetch(`${UPSTREAM}/${what}/${scenario}/${client.tag}`)).text();
 }
 
 function nameOf(error) {

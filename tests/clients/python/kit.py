@@ -75,13 +75,14 @@ class Client:
     # An SDK's helpers over streams have no form of their own for whole answers.
     has_whole = True
 
-    def __init__(self, scenario):
-        self.scenario = scenario
+    def __init__(self, scenario, whole):
         self.base = f"{GATEWAY}/{scenario}"
         # Held answers are longer than this: only keep-alives get a client over them.
         self.timeout = 1.5 if scenario == "long-hold" else 30.0
-        self.tag = re.sub("[^a-z]+", "-", f"{self.api} {self.name}")
+        self.tag = re.sub("[^a-z]+", "-", f"{self.api} {self.name} {'whole' if whole else 'streamed'}")
         self.headers = {"x-client": self.tag}
+        # A block must not be asked for again: there the SDK retries what it always does.
+        self.retries = scenario.startswith("blocked-")
 
     def stream(self, messages, seen):
         raise NotImplementedError
@@ -101,7 +102,7 @@ def call_text(name, arguments):
 
 
 def outcome(make, scenario, whole):
-    client = make(scenario)
+    client = make(scenario, whole)
     seen = Seen(leaves=scenario == "cancel")
     ask = client.whole if whole else client.stream
     said = {}
@@ -117,8 +118,7 @@ def outcome(make, scenario, whole):
         if answer.finish in NORMAL and scenario != "cancel":
             said["second"] = second(client, ask, messages, answer)
     except Gone:
-        with urllib.request.urlopen(f"{UPSTREAM}/fate/{scenario}/{client.tag}") as fate:
-            said["upstream"] = fate.read().decode()
+        said["upstream"] = told("fate", scenario, client)
         said["text"] = seen.text
     except Exception as error:
         seen.add(error)
@@ -127,7 +127,15 @@ def outcome(make, scenario, whole):
         said["raises"] = type(error).__name__
         said["message"] = str(error)
         said["text"] = seen.text
+    if client.retries:
+        said["asked"] = told("asked", scenario, client)
     return said, seen.objects
+
+
+def told(what, scenario, client):
+    """What the upstream knows of a client."""
+    with urllib.request.urlopen(f"{UPSTREAM}/{what}/{scenario}/{client.tag}") as answer:
+        return answer.read().decode()
 
 
 def second(client, ask, messages, answer):

@@ -32,6 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let gateway = gateway::gateway(&scenarios, upstream)?;
     let known = Known::new(scenarios);
     let answers = Router::new()
+        .route("/asked/{scenario}/{client}", get(asked))
         .route("/fate/{scenario}/{client}", get(fate))
         .fallback(upstream::answer)
         .with_state(known);
@@ -51,6 +52,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // Whoever started it holds the other end: it never outlives them.
     tokio::io::stdin().read_to_end(&mut Vec::new()).await?;
     Ok(())
+}
+
+async fn asked(State(known): State<Known>, Path((scenario, client)): Path<(String, String)>) -> String {
+    known.fates.asked(&format!("{scenario}/{client}")).to_string()
 }
 
 async fn fate(State(known): State<Known>, Path((scenario, client)): Path<(String, String)>) -> &'static str {
