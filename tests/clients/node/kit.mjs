@@ -1,7 +1,8 @@
 // What the Node drivers share: the scenarios, and one line of JSON for each outcome. The same as python/kit.py.
 import { inspect } from "node:util";
 
-const { GATEWAY, UPSTREAM } = process.env;
+// BY_STATUS is a gateway that tells of a block by the status.
+const { BY_STATUS, GATEWAY, UPSTREAM } = process.env;
 
 // The scenarios, as `src/scenario.rs` has them.
 const STREAMED = process.env.STREAMED.split(" ");
@@ -45,7 +46,7 @@ export class Client {
   static hasWhole = true;
 
   constructor(scenario, whole) {
-    this.base = `${GATEWAY}/${scenario}`;
+    this.base = `${scenario === "blocked-status" ? BY_STATUS : GATEWAY}/${scenario}`;
     const { api, title } = this.constructor;
     this.tag = `${api} ${title} ${whole ? "whole" : "streamed"}`.replace(/[^a-z]+/g, "-");
     this.headers = { "x-client": this.tag };

@@ -11,6 +11,8 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 GATEWAY = os.environ["GATEWAY"]
+# A gateway that tells of a block by the status.
+BY_STATUS = os.environ["BY_STATUS"]
 UPSTREAM = os.environ["UPSTREAM"]
 # The scenarios, as `src/scenario.rs` has them.
 STREAMED = os.environ["STREAMED"].split()
@@ -76,7 +78,7 @@ class Client:
     has_whole = True
 
     def __init__(self, scenario, whole):
-        self.base = f"{GATEWAY}/{scenario}"
+        self.base = f"{BY_STATUS if scenario == 'blocked-status' else GATEWAY}/{scenario}"
         # Held answers are longer than this: only keep-alives get a client over them.
         self.timeout = 1.5 if scenario == "long-hold" else 30.0
         self.tag = re.sub("[^a-z]+", "-", f"{self.api} {self.name} {'whole' if whole else 'streamed'}")

@@ -1,10 +1,9 @@
-//! A policed server and its scripted upstream, for the official SDKs to be run against.
+//! The scripted upstream of the gateway that the official SDKs are run against.
 //!
-//! Prints where both listen and what can be asked for, as one line of JSON that is the environment of the drivers, and runs
+//! Prints where it listens and what can be asked for, as one line of JSON that is part of the drivers' environment, and runs
 //! until standard input is closed.
 
 mod fates;
-mod gateway;
 mod scenario;
 mod turn;
 mod upstream;
@@ -28,8 +27,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let whole: Vec<&str> =
         scenarios.iter().filter(|scenario| scenario.whole).map(|scenario| scenario.name).collect();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-    let upstream = listener.local_addr()?;
-    let gateway = gateway::gateway(&scenarios, upstream)?;
+    let address = listener.local_addr()?;
     let known = Known::new(scenarios);
     let answers = Router::new()
         .route("/asked/{scenario}/{client}", get(asked))
@@ -38,13 +36,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .with_state(known);
     tokio::spawn(axum::serve(listener, answers).into_future());
 
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-    let address = listener.local_addr()?;
-    tokio::spawn(axum::serve(listener, gateway).into_future());
-
     let served = serde_json::json!({
-        "GATEWAY": format!("http://{address}"),
-        "UPSTREAM": format!("http://{upstream}"),
+        "UPSTREAM": format!("http://{address}"),
         "STREAMED": streamed.join(" "),
         "WHOLE": whole.join(" "),
     });
