@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::context::EffectError;
 use crate::delta::{CallFlavor, Channel, Runs, Text};
+use crate::policy::Replacement;
 use crate::text_calls::TextCall;
 use crate::wire::Traits;
 
@@ -119,10 +121,19 @@ impl StreamBlock {
         }
     }
 
-    /// Whether it can be replaced with nothing but a JSON object: calls where arguments are a JSON value (rule 25), and
-    /// calls that were written as text, most of whose dialects can say nothing else.
-    pub(crate) fn takes_objects(&self, traits: Traits) -> bool {
-        self.as_tool_call().is_some_and(|call| traits.arguments_are_json || call.written.is_some())
+    /// Whether it can be replaced so. Calls take nothing but a JSON object where arguments are a JSON value (rule 25),
+    /// and where they were written as text, since most dialects can say nothing else; these also take an exact text.
+    pub(crate) fn takes(&self, with: &Replacement, traits: Traits) -> Result<(), EffectError> {
+        let call = self.as_tool_call();
+        let written = call.is_some_and(|call| call.written.is_some());
+        if with.text.is_some() {
+            return if written { Ok(()) } else { Err(EffectError::NotWritten) };
+        }
+        let takes_objects = written || (call.is_some() && traits.arguments_are_json);
+        if takes_objects && !crate::json::is_object(&with.body) {
+            return Err(EffectError::NotAnObject);
+        }
+        Ok(())
     }
 
     /// The name of the block's kind, for transcripts: `content`, `reasoning`, `refusal`, `tool call`, `opaque`.

@@ -225,6 +225,8 @@ pub struct CallDelta {
     pub unopened: bool,
     /// The model wrote the call as text: this is where and how.
     pub written: Option<Arc<TextCall>>,
+    /// The text that a policy put in the place of the one that was written.
+    pub(crate) instead: Option<Text>,
 }
 
 /// The kinds of calls a client executes (rule 7).

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use crate::block::{BlockKey, StreamBlock};
-use crate::delta::{Channel, Text};
+use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Text};
 use crate::policy::Replacement;
 
 /// Names a decision under way.
@@ -117,6 +117,12 @@ pub(crate) enum Outcome {
         notice: Option<Text>,
     },
     Replace(Replacement),
+    /// Dropped, and a text leaves in its place.
+    Say(Text),
+    /// A call that was written as text leaves as a structured one with this id.
+    Promote {
+        id: Text,
+    },
 }
 
 /// The ledgers of a stage.
@@ -163,6 +169,8 @@ pub(crate) struct ChoiceLedger {
     finished: bool,
     /// Something of it was dropped or edited.
     pub(crate) touched: bool,
+    /// Calls that were written as text and leave as structured ones, before the choice finishes.
+    pub(crate) promoted: Vec<CallDelta>,
 }
 
 impl Ledgers {
@@ -338,8 +346,13 @@ impl Ledgers {
                 ledger.edited += count;
                 count
             }
-            Outcome::Drop { .. } => {
+            Outcome::Drop { .. } | Outcome::Say(_) => {
                 ledger.dropped += count;
+                0
+            }
+            Outcome::Promote { .. } => {
+                ledger.dropped += count;
+                ledger.gone = true;
                 0
             }
             Outcome::Replace(with) => {
@@ -350,7 +363,11 @@ impl Ledgers {
                 1
             }
         };
-        let drops_opening = opening && matches!(outcome, Outcome::Drop { .. }) && ledger.channel.is_none();
+        // A text of a policy's own stands outside of the tags that were around the call.
+        let unwrapped = matches!(&outcome, Outcome::Replace(with) if with.text.is_some());
+        let section = ledger.section.filter(|_| unwrapped);
+        let drops_opening =
+            opening && matches!(outcome, Outcome::Drop { .. } | Outcome::Say(_)) && ledger.channel.is_none();
         match ledger.outcomes.last_mut() {
             // Text that is let go bit by bit does not make the list longer.
             Some((last, Outcome::Release)) if outcome == Outcome::Release => *last = through,
@@ -369,6 +386,9 @@ impl Ledgers {
             around.undecided -= count;
             around.kept += kept;
         });
+        if let Some(section) = section {
+            self.items.entry(section).or_default().kept -= kept;
+        }
         Some(hold)
     }
 
@@ -390,6 +410,33 @@ impl Ledgers {
         if let Some(host) = host {
             change(&mut self.get_mut(host).guests);
         }
+    }
+
+    /// A call that was written as text is to leave as a structured one, before its choice finishes.
+    pub(crate) fn promote(&mut self, delta: &Delta, id: Text) {
+        let DeltaKind::Call(call) = &delta.kind else { return };
+        let CallDelta { name, arguments, .. } = call.clone();
+        let call = CallDelta { id: Some(id), name, arguments, starts: true, ..CallDelta::default() };
+        let choice = self.choice_mut(delta.choice.unwrap_or(0));
+        choice.calls_added += 1;
+        choice.promoted.push(call);
+    }
+
+    /// The structured calls that are to leave before this part, with their choices.
+    pub(crate) fn take_promoted(&mut self, delta: &Delta) -> Vec<(u32, CallDelta)> {
+        let of = match delta.kind {
+            DeltaKind::Finish(_) => delta.choice,
+            DeltaKind::Terminal => None,
+            _ => return Vec::new(),
+        };
+        let mut due: Vec<(u32, CallDelta)> = Vec::new();
+        for (choice, known) in &mut self.choices {
+            if of.is_none_or(|of| of == *choice) {
+                due.extend(known.promoted.drain(..).map(|call| (*choice, call)));
+            }
+        }
+        due.sort_by_key(|(choice, _)| *choice);
+        due
     }
 
     /// Nothing of the block leaves any more.

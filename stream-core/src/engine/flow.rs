@@ -99,7 +99,7 @@ impl Engine {
         let format = self.intake.settled_format();
         self.writer = Some(format.writer(&self.config.writer));
         let Config { limits, interleaved, .. } = self.config;
-        let looks = self.specs.iter().any(|spec| spec.needs.calls != Attention::Nothing);
+        let looks = self.specs.iter().any(|spec| spec.needs.guards && spec.needs.calls != Attention::Nothing);
         self.text_calls = TextCalls::of(&self.config, looks, format.traits().restates);
         for (number, spec) in self.specs.iter().enumerate() {
             let number = u8::try_from(number).unwrap_or(u8::MAX);

@@ -54,7 +54,7 @@ pub use work::{Failure, Judging, Work};
 use crate::block::{BlockKey, MAX_STAGES};
 use crate::chunk::Chunk;
 use crate::closing::Closing;
-use crate::context::{Context, EffectError, Effects};
+use crate::context::{Context, Effects};
 use crate::error::{Error, ErrorKind};
 use crate::intake::Intake;
 use crate::ledger::Ticket;
@@ -323,12 +323,14 @@ impl Engine {
             };
             if open { Verdict::Release } else { Verdict::drop(reason) }
         });
-        let verdict = match verdict {
-            Verdict::Replace(with) if !self.stages[stage].takes(key, &with) => {
-                let reason = format!("the judge failed: {}", EffectError::NotAnObject);
-                if open { Verdict::Release } else { Verdict::drop(reason) }
-            }
-            verdict => verdict,
+        let misfit = match &verdict {
+            Verdict::Replace(with) => self.stages[stage].takes(key, with).err(),
+            _ => None,
+        };
+        let verdict = match misfit {
+            Some(_) if open => Verdict::Release,
+            Some(misfit) => Verdict::drop(format!("the judge failed: {misfit}")),
+            None => verdict,
         };
         self.carry_out(stage, key, verdict);
     }

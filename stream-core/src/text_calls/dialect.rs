@@ -203,6 +203,11 @@ impl Dialect {
         &self.name
     }
 
+    /// Whether the name of a call stands inside of its tags.
+    pub(super) fn names_in_body(&self) -> bool {
+        matches!(self.body, Body::Object(_))
+    }
+
     fn new(name: impl Into<Cow<'static, str>>, body: Body) -> Self {
         Self {
             name: name.into(),

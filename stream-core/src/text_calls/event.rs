@@ -136,6 +136,13 @@ impl TextCall {
         &self.raw[self.body.clone()]
     }
 
+    /// What tells the call to a reader who knows nothing of its tags: the [body](Self::body) where the name stands in it,
+    /// else the call with its own tags.
+    #[must_use]
+    pub fn told(&self) -> &str {
+        if self.dialect.names_in_body() { self.body() } else { self.raw() }
+    }
+
     /// The tag before the body.
     #[must_use]
     pub fn opener(&self) -> &str {

@@ -2,7 +2,7 @@
 
 use super::source::index;
 use super::split::{Piece, TextCalls, Wire};
-use crate::delta::{Delta, DeltaKind, Restated};
+use crate::delta::{CallDelta, Delta, DeltaKind, Restated, Slot};
 use crate::wire::{Fate, Outgoing, Part};
 
 /// How a call left, for the rest of its text.
@@ -26,14 +26,22 @@ struct Joined {
 impl TextCalls {
     /// Puts the pieces of a frame's texts together.
     pub(crate) fn join(&mut self, frame: Outgoing) -> Outgoing {
+        for part in &frame.parts {
+            if matches!(part.delta.kind, DeltaKind::Start { .. }) && part.fate != Fate::Dropped {
+                self.opened.insert(part.delta.slot);
+            }
+        }
         let is_whole = |part: &Part| part.delta.place.split.is_none();
         if frame.parts.iter().all(is_whole) {
             return frame;
         }
         let mut parts: Vec<Part> = Vec::with_capacity(frame.parts.len());
         let mut open: Option<Joined> = None;
+        // A text that was put before a piece, in place of a call.
+        let mut lead: Option<Part> = None;
         for part in frame.parts {
             let Some(split) = part.delta.place.split else {
+                parts.extend(lead.take());
                 match (&mut open, &part.delta.kind) {
                     // A text that was put between two pieces is part of their text.
                     (Some(joined), DeltaKind::Text { text, .. })
@@ -41,6 +49,7 @@ impl TextCalls {
                     {
                         joined.text.push_str(text);
                     }
+                    (None, DeltaKind::Text { .. }) if part.fate == Fate::Inserted => lead = Some(part),
                     _ => parts.push(part),
                 }
                 continue;
@@ -50,10 +59,19 @@ impl TextCalls {
                 self.finish(done, &mut parts);
             }
             if let DeltaKind::Copy(_) = part.delta.kind {
+                parts.extend(lead.take());
                 parts.extend(self.copied(part, piece.wire));
                 continue;
             }
-            let text = self.left(&part, &piece);
+            let mut text = self.left(&part, &piece);
+            if let Some(lead) = lead.take() {
+                match &lead.delta.kind {
+                    DeltaKind::Text { text: said, .. } if self.takes(&lead, &part) => {
+                        text.insert_str(0, said)
+                    }
+                    _ => parts.push(lead),
+                }
+            }
             match &mut open {
                 Some(joined) => {
                     joined.text.push_str(&text);
@@ -72,7 +90,17 @@ impl TextCalls {
         if let Some(done) = open {
             self.finish(done, &mut parts);
         }
+        parts.extend(lead);
         Outgoing { frame: frame.frame, parts }
+    }
+
+    /// Whether a text can stand in a piece's text: a numbered one must have been opened.
+    fn takes(&self, inserted: &Part, piece: &Part) -> bool {
+        let is_open = match piece.delta.slot {
+            Slot::At { .. } => self.opened.contains(&piece.delta.slot),
+            _ => true,
+        };
+        is_open && inserted.delta.choice == piece.delta.choice
     }
 
     /// What is left of a piece.
@@ -100,6 +128,7 @@ impl TextCalls {
         let (text, left) = match (part.fate, &part.delta.kind) {
             (Fate::Dropped, _) => (String::new(), Left::Gone),
             (Fate::Kept, _) => (format!("{separator}{}", &raw[*lead..]), Left::Written { bare }),
+            (_, DeltaKind::Call(CallDelta { instead: Some(text), .. })) => (text.to_string(), Left::Gone),
             (_, DeltaKind::Call(call)) => {
                 let written = call.written.as_ref();
                 let again = written.and_then(|written| {
@@ -111,7 +140,8 @@ impl TextCalls {
             }
             _ => (String::new(), Left::Gone),
         };
-        if let (Some(section), false) = (section, text.is_empty()) {
+        let unwrapped = matches!(&part.delta.kind, DeltaKind::Call(call) if call.instead.is_some());
+        if let (Some(section), false, false) = (section, text.is_empty(), unwrapped) {
             self.sections.insert(section);
         }
         self.calls.insert(number, left);
@@ -137,13 +167,13 @@ impl TextCalls {
             // It was the text itself, since nothing came before.
             copy.is_first = true;
         }
-        part.fate = match () {
-            () if untouched => Fate::Kept,
-            () if text.is_empty() => Fate::Dropped,
-            () => {
-                say(&mut part.delta, &text);
-                Fate::Edited
-            }
+        part.fate = if untouched {
+            Fate::Kept
+        } else if text.is_empty() {
+            Fate::Dropped
+        } else {
+            say(&mut part.delta, &text);
+            Fate::Edited
         };
         parts.insert(at, part);
     }

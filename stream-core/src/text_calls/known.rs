@@ -227,6 +227,55 @@ pub fn apertus() -> Dialect {
     Dialect::json("apertus").wrapper("<|tools_prefix|>", "<|tools_suffix|>").array().name_is_key()
 }
 
+/// Every dialect of this page.
+#[must_use]
+pub fn all() -> Vec<Dialect> {
+    ALL.iter().map(|dialect| dialect()).collect()
+}
+
+/// The dialect of this name, [`Dialect::name`].
+#[must_use]
+pub fn named(name: &str) -> Option<Dialect> {
+    all().into_iter().find(|dialect| dialect.name() == name)
+}
+
+const ALL: &[fn() -> Dialect] = &[
+    anthropic,
+    qwen_prompted,
+    llama_function_call,
+    hermes,
+    qwen3_coder,
+    seed_oss,
+    glm,
+    mistral,
+    mistral_v11,
+    llama_python_tag,
+    bare_json,
+    fenced_json,
+    deepseek_v3,
+    deepseek_v3_1,
+    dsml,
+    kimi_k2,
+    minimax_m2,
+    harmony,
+    gemma_tool_code,
+    gemma_tool_code_json,
+    gemma4,
+    function_gemma,
+    lfm2,
+    llama4_pythonic,
+    pythonic,
+    olmo3,
+    nemotron,
+    granite,
+    granite_3_1,
+    phi4,
+    jamba,
+    cohere,
+    internlm,
+    apertus,
+];
+
 /// What a family of models writes.
 struct Family {
     /// A model is of this family if its name holds one of these, in lower case.

@@ -58,7 +58,7 @@ pub(super) enum Outcome {
 enum Payload {
     Object(Object),
     Arguments(Object),
-    Tagged(Tagged),
+    Tagged(Box<Tagged>),
     Python(Python),
     Loose(Loose),
 }
@@ -317,7 +317,7 @@ impl Payload {
         match body {
             Body::Object(_) => Self::Object(Object::at(at)),
             Body::Arguments => Self::Arguments(Object::at(at)),
-            Body::Parameters(_) => Self::Tagged(Tagged::at(at)),
+            Body::Parameters(_) => Self::Tagged(Box::new(Tagged::at(at))),
             Body::Python => Self::Python(Python::at(at)),
             Body::Loose { .. } => Self::Loose(Loose::at(at)),
         }

@@ -176,9 +176,13 @@ impl Scanner {
     /// What may begin with this byte, here.
     fn candidates(&self, byte: u8) -> Vec<Machine> {
         let mut found = Vec::new();
+        let rest = &self.buf.as_bytes()[self.at..];
         let visible = self.reasoning.is_none() || self.options.in_reasoning;
         for (plan, opener) in self.triggers.openers(byte) {
             let only_whole = self.plans.dialects[plan].dialect.only_whole;
+            if !only_whole && !self.plans.dialects[plan].openers[opener].template.may_begin(rest) {
+                continue;
+            }
             let place =
                 !only_whole || (self.code.begins_line() && self.base + self.at as u64 >= self.unmarked_from);
             // A longer run of backticks is another fence.
@@ -187,9 +191,14 @@ impl Scanner {
             }
         }
         match self.reasoning {
-            Some(tag) => found.push(Machine::new(Unit::Thought(tag))),
+            Some(tag) if self.plans.reasoning[tag].1.may_begin(rest) => {
+                found.push(Machine::new(Unit::Thought(tag)));
+            }
+            Some(_) => {}
             None => {
-                found.extend((0..self.plans.reasoning.len()).map(|tag| Machine::new(Unit::Think(tag))));
+                let tags = self.plans.reasoning.iter().enumerate();
+                let tags = tags.filter(|(_, (open, _))| open.may_begin(rest));
+                found.extend(tags.map(|(tag, _)| Machine::new(Unit::Think(tag))));
             }
         }
         found

@@ -35,6 +35,8 @@ pub(crate) struct TextCalls {
     pub(super) pieces: HashMap<u32, Piece>,
     pub(super) wires: HashMap<u32, Wire>,
     pub(super) calls: HashMap<u32, super::join::Left>,
+    /// Numbered texts that have been opened on the wire.
+    pub(super) opened: HashSet<Slot>,
     /// Sections of which a call has left.
     pub(super) sections: HashSet<u32>,
 }
@@ -102,6 +104,7 @@ impl TextCalls {
             pieces: HashMap::new(),
             wires: HashMap::new(),
             calls: HashMap::new(),
+            opened: HashSet::new(),
             sections: HashSet::new(),
         }
     }
@@ -264,7 +267,8 @@ impl TextCalls {
             _ => return out.push(part),
         };
         let (choice, slot) = (part.delta.choice, part.delta.slot);
-        if self.is_plain(&name, &range) {
+        // An empty text opens a numbered block, and is nothing else.
+        if range.is_empty() || self.is_plain(&name, &range) {
             return out.push(part);
         }
         let wire = self.wire(part.delta, Text { range: range.clone(), ..text });
@@ -311,6 +315,9 @@ impl TextCalls {
             }
             let piece = self.piece(wire, raw.to_owned(), lead);
             put(kind, piece, segment.call, segment.section);
+            if segment.range.end > range.end {
+                return;
+            }
         }
     }
 

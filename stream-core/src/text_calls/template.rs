@@ -131,6 +131,17 @@ impl Template {
         bytes
     }
 
+    /// Whether a text that begins so can be one: a quick look at its first literal, before a match is set up.
+    pub(super) fn may_begin(&self, text: &[u8]) -> bool {
+        match self.pieces.first() {
+            Some(Piece::Literal { any, optional: false }) => any.iter().any(|literal| {
+                let length = literal.len().min(text.len());
+                literal.as_bytes()[..length] == text[..length]
+            }),
+            _ => true,
+        }
+    }
+
     /// Whether it ends in a hole, so that only what follows shows that it is no prose.
     pub(super) fn is_open_ended(&self) -> bool {
         let last = self

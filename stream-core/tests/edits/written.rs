@@ -249,6 +249,8 @@ async fn a_verdict_drops_a_call_and_leaves_a_notice_in_its_place() {
         })
     };
     assert_becomes(&format!("{BEFORE}{CALL} Done."), judge, &format!("{BEFORE}[no] Done.")).await;
+    assert_becomes(&format!("{CALL} Done."), judge, "[no] Done.").await;
+    assert_becomes(CALL, judge, "[no]").await;
 }
 
 #[tokio::test]

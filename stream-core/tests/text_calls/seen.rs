@@ -4,7 +4,7 @@ use stream_core::text_calls::{DialectSet, Event, ProblemKind, ScanOptions, Scann
 
 /// One stretch of the text.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Seen {
+pub(crate) enum Seen {
     Text(String),
     Markup(String),
     Call { dialect: String, name: String, id: Option<String>, arguments: String, raw: String },
@@ -14,15 +14,15 @@ pub enum Seen {
     Unparsed { raw: String, kind: ProblemKind, at: u64 },
 }
 
-pub fn text(text: &str) -> Seen {
+pub(crate) fn text(text: &str) -> Seen {
     Seen::Text(text.to_owned())
 }
 
-pub fn markup(text: &str) -> Seen {
+pub(crate) fn markup(text: &str) -> Seen {
     Seen::Markup(text.to_owned())
 }
 
-pub fn call(dialect: &str, name: &str, arguments: &str, raw: &str) -> Seen {
+pub(crate) fn call(dialect: &str, name: &str, arguments: &str, raw: &str) -> Seen {
     Seen::Call {
         dialect: dialect.to_owned(),
         name: name.to_owned(),
@@ -32,7 +32,7 @@ pub fn call(dialect: &str, name: &str, arguments: &str, raw: &str) -> Seen {
     }
 }
 
-pub fn call_with_id(dialect: &str, name: &str, id: &str, arguments: &str, raw: &str) -> Seen {
+pub(crate) fn call_with_id(dialect: &str, name: &str, id: &str, arguments: &str, raw: &str) -> Seen {
     match call(dialect, name, arguments, raw) {
         Seen::Call { dialect, name, arguments, raw, .. } => {
             Seen::Call { dialect, name, id: Some(id.to_owned()), arguments, raw }
@@ -41,12 +41,12 @@ pub fn call_with_id(dialect: &str, name: &str, id: &str, arguments: &str, raw: &
     }
 }
 
-pub fn unparsed(raw: &str, kind: ProblemKind, at: u64) -> Seen {
+pub(crate) fn unparsed(raw: &str, kind: ProblemKind, at: u64) -> Seen {
     Seen::Unparsed { raw: raw.to_owned(), kind, at }
 }
 
 /// Scans a text in these pieces. Every byte is reported once, in order (rule 8 of the text calls).
-pub fn scan(set: &DialectSet, options: &ScanOptions, pieces: &[&str]) -> Vec<Seen> {
+pub(crate) fn scan(set: &DialectSet, options: &ScanOptions, pieces: &[&str]) -> Vec<Seen> {
     let whole = pieces.concat();
     let mut scanner = Scanner::new(set, options.clone());
     let mut events = Vec::new();
@@ -60,7 +60,7 @@ pub fn scan(set: &DialectSet, options: &ScanOptions, pieces: &[&str]) -> Vec<See
 }
 
 /// Scans a text whole, cut in two at every place, and character by character: the result is the same.
-pub fn every_cut(set: &DialectSet, options: &ScanOptions, text: &str) -> Vec<Seen> {
+pub(crate) fn every_cut(set: &DialectSet, options: &ScanOptions, text: &str) -> Vec<Seen> {
     let seen = scan(set, options, &[text]);
     for (at, _) in text.char_indices() {
         let (head, tail) = text.split_at(at);

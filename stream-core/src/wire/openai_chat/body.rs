@@ -156,7 +156,7 @@ impl BodyReader<'_> {
             flavor,
             starts: self.whole,
             unopened: false,
-            written: None,
+            ..CallDelta::default()
         }
     }
 

@@ -213,7 +213,7 @@ impl<'a> Told<'a> {
             flavor,
             starts: true,
             unopened: false,
-            written: None,
+            ..CallDelta::default()
         })
     }
 
