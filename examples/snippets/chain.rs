@@ -1,7 +1,9 @@
 //! Several policies in order, around one stream: `cargo run -p snippets --bin chain`.
 
 use stream_core::{StreamProcessor, Verdict};
-use stream_policies::{Chain, CompletedCall, InjectSettings, Preset, RedactSettings, SettingsError, ToolGate};
+use stream_policies::{
+    Chain, CompletedCall, InjectSettings, Preset, RedactSettings, SettingsError, ToolGate,
+};
 use stream_testkit::{Script, WireKind};
 
 /// What every stream goes through; made anew for each of them.

@@ -32,7 +32,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let service = TowerToHyperService::new(service.clone());
         tokio::spawn(async move {
             // A client that breaks its connection harms nobody else.
-            let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(connection), service).await;
+            let _ = hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(connection), service)
+                .await;
         });
     }
 }

@@ -29,7 +29,8 @@ fn main() {
     let budget = Budget(Arc::new(AtomicUsize::new(1)));
     let script = Script::new().call("1", "buy", "{}").call("2", "look", "{}").call("3", "buy", "{}");
     // In virtual time, with everything that happens on record.
-    let replayed = Replay::new(script.to_log(WireKind::OpenAiChat)).policy(move || ToolGate::new(budget.clone())).run();
+    let replayed =
+        Replay::new(script.to_log(WireKind::OpenAiChat)).policy(move || ToolGate::new(budget.clone())).run();
     #[allow(clippy::print_stdout)]
     {
         print!("{}", replayed.transcript());

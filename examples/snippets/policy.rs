@@ -14,7 +14,12 @@ impl Policy for NoRm {
         Needs::nothing().calls(Attention::Completed)
     }
 
-    async fn on_chunk(&mut self, _: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+    async fn on_chunk(
+        &mut self,
+        _: Chunk,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
         let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) else { return Ok(()) };
         match call.name() {
             "rm" => ctx.discard_because(call.key(), "rm is not allowed"),

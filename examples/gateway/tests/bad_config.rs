@@ -166,7 +166,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "policy-nothing",
         "[[policy]]\nkind = \"redact\"\n",
-        "gateway.toml: line 1, column 1: policy[0]: expected at least one pattern or preset, found none",
+        "gateway.toml: line 1, column 1: policy[0]: redact: expected a preset or a pattern, found none",
     ),
     (
         "record",

@@ -7,7 +7,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures::stream;
 use http::{Method, Request, Response, StatusCode, header};
-use http_body_util::BodyExt as _;
+use http_body_util::{BodyExt as _, Collected};
 use serde::Deserialize;
 use stream_http::{Api, RequestBody};
 use stream_testkit::{ChunkLog, Cut};
@@ -34,8 +34,8 @@ struct Asked {
 impl Embedded {
     pub(super) fn new() -> Result<Self, String> {
         let logs = LOGS.iter().map(|(api, name, stream, whole)| {
-            let stream = ChunkLog::parse(*name, stream).map_err(|error| error.to_string())?;
-            Ok((*api, Logs { stream, whole: Bytes::from_static(*whole) }))
+            let stream = ChunkLog::parse(name, stream).map_err(|error| error.to_string())?;
+            Ok((*api, Logs { stream, whole: Bytes::from_static(whole) }))
         });
         Ok(Self(Arc::new(logs.collect::<Result<_, String>>()?)))
     }
@@ -48,7 +48,7 @@ impl Embedded {
             return error(api, StatusCode::NOT_FOUND, "the demonstration has no answer for this");
         };
         let uri = request.uri().clone();
-        let body = request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+        let body = request.into_body().collect().await.map(Collected::to_bytes).unwrap_or_default();
         let asked: Asked = serde_json::from_slice(&body).unwrap_or_default();
         let streams = asked.stream == Some(true) || uri.path().ends_with(":streamGenerateContent");
         // Without `alt=sse` Google streams one JSON array.

@@ -32,9 +32,8 @@ impl Remote {
         let Some(target) = self.targets.of(api) else {
             return error(api, StatusCode::NOT_FOUND, &format!("no upstream is configured for {api}"));
         };
-        let request = match readdress(request, target, api) {
-            Ok(request) => request,
-            Err(_) => return error(api, StatusCode::BAD_REQUEST, "this path cannot be sent on"),
+        let Ok(request) = readdress(request, target, api) else {
+            return error(api, StatusCode::BAD_REQUEST, "this path cannot be sent on");
         };
         match self.client.request(request).await {
             Ok(response) => {

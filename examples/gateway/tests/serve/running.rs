@@ -34,10 +34,10 @@ async fn health_and_metrics_are_not_policed() {
             "gateway_streams_total{api=\"openai-chat\"} 2",
             "gateway_streams_open 0",
             "gateway_streams_abandoned_total 0",
-            "gateway_decisions_total{policy=\"Redact\",verdict=\"edited\",enforced=\"true\"} 2",
-            "gateway_decisions_total{policy=\"ToolGate\",verdict=\"dropped\",enforced=\"true\"} 2",
-            "gateway_decisions_total{policy=\"ToolGate\",verdict=\"inserted\",enforced=\"true\"} 2",
-            "gateway_decisions_total{policy=\"ToolGate\",verdict=\"released\",enforced=\"true\"} 2",
+            "gateway_decisions_total{policy=\"redact\",verdict=\"edited\",enforced=\"true\"} 5",
+            "gateway_decisions_total{policy=\"redact\",verdict=\"released\",enforced=\"true\"} 2",
+            "gateway_decisions_total{policy=\"tool_gate\",verdict=\"dropped\",enforced=\"true\"} 2",
+            "gateway_decisions_total{policy=\"tool_gate\",verdict=\"released\",enforced=\"true\"} 2",
             "gateway_held_bytes 0",
         ]
     );
