@@ -121,6 +121,28 @@ impl Registry {
         self.read_node(super::toml::parse(text)?)
     }
 
+    /// Reads the policies of a TOML file that also says other things: the keys of its host are not looked at.
+    ///
+    /// ```
+    /// use stream_policies::config::Registry;
+    ///
+    /// let file = "listen = \"127.0.0.1:0\"\n[[policy]]\nkind = \"passthrough\"";
+    /// assert_eq!(Registry::new().read_toml_beside(file, &["listen"])?.len(), 1);
+    /// # Ok::<(), stream_policies::config::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When anything of it is wrong, but for what those keys say.
+    #[cfg(feature = "toml")]
+    pub fn read_toml_beside(&self, text: &str, others: &[&str]) -> Result<PolicySet, ConfigError> {
+        let mut file = super::toml::parse(text)?;
+        if let Value::Table(members) = &mut file.value {
+            members.retain(|(key, _)| !others.contains(&key.name.as_str()));
+        }
+        self.read_node(file)
+    }
+
     /// Reads policies from any serde format.
     ///
     /// ```
