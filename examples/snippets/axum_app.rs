@@ -1,44 +1,42 @@
-//! The layer in an axum app whose handlers answer for a model: `cargo run -p snippets --bin axum_app`.
+//! An axum app with the layer: one line around the routes that answer for a model.
+//!
+//! `cargo run -p snippets --example axum_app`, and in another terminal
+//! `curl -N http://127.0.0.1:3000/v1/chat/completions -d '{"model":"some-model","stream":true}'`
 
-use std::net::Ipv4Addr;
+use std::error::Error;
 
 use axum::Router;
 use axum::body::Body;
-use axum::response::Response;
-use axum::routing::post;
-use http::header::CONTENT_TYPE;
-use stream_core::Verdict;
-use stream_http::{Facts, Plan, PolicyLayer};
-use stream_policies::{CompletedCall, ToolGate};
-use stream_testkit::{Script, WireKind};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use stream_http::{Facts, Plan, PolicyLayer, Settings};
+use stream_policies::{Preset, RedactSettings};
+use stream_testkit::{Fragments, Script, WireKind};
 use tokio::net::TcpListener;
 
-/// What stands in for a model. It knows nothing of policies.
-async fn chat() -> Response {
-    let answer = Script::new().text("I clean up.").call("call_1", "rm", "{}").bytes(WireKind::OpenAiChat);
-    let mut response = Response::new(Body::from(answer));
-    response.headers_mut().insert(CONTENT_TYPE, http::HeaderValue::from_static("text/event-stream"));
-    response
+/// A model, or a request to one with the client of your choice.
+async fn answer() -> Response {
+    let says = Script::new().text_fragments(Fragments::Chars(4)).text("Write to jane@example.com.");
+    ([(CONTENT_TYPE, "text/event-stream")], Body::from(says.bytes(WireKind::OpenAiChat))).into_response()
 }
 
-fn app() -> Router {
-    // One plan per answer, chosen by what is known of the request.
-    let layer = PolicyLayer::new(|facts: &Facts| match facts.model() {
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let redact = RedactSettings::default().preset(Preset::Email).build()?;
+    let settings = Settings::new().pass("/healthz");
+    let layer = PolicyLayer::with_settings(settings, move |facts: &Facts| match facts.model() {
         Some("trusted") => Plan::new(),
-        _ => Plan::new().policy(ToolGate::new(async |call: CompletedCall| match call.name() {
-            "rm" => Ok(Verdict::drop("rm is not allowed")),
-            _ => Ok(Verdict::Release),
-        })),
+        _ => Plan::new().policy(redact.clone()),
     });
-    Router::new().route("/v1/chat/completions", post(chat)).layer(layer)
-}
+    let app = Router::new()
+        .route("/v1/chat/completions", post(answer))
+        .route("/healthz", get(async || "fine\n"))
+        .layer(layer);
 
-#[tokio::main]
-async fn main() -> std::io::Result<()> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 8080)).await?;
-    #[allow(clippy::print_stdout)]
-    {
-        println!("curl http://{}/v1/chat/completions -d '{{\"model\":\"some\"}}'", listener.local_addr()?);
-    }
-    axum::serve(listener, app()).await
+    let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:3000".to_owned());
+    let listener = TcpListener::bind(address).await?;
+    println!("http://{}", listener.local_addr()?);
+    axum::serve(listener, app).await?;
+    Ok(())
 }

@@ -1,47 +1,46 @@
-//! A proxy of plain hyper with the layer in it: `cargo run -p snippets --bin hyper_proxy -- http://127.0.0.1:8080`.
+//! A proxy of nothing but hyper, with the layer: calls of `rm` do not get through.
+//!
+//! `cargo run -p snippets --example hyper_proxy 127.0.0.1:8000`, with the address of any server that speaks one of the
+//! APIs; clients then talk to `http://127.0.0.1:3000`.
 
-use std::net::Ipv4Addr;
+use std::error::Error;
 
-use http::{Request, Uri, uri};
+use hyper::Request;
 use hyper::body::Incoming;
+use hyper::server::conn::http1;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::service::TowerToHyperService;
-use stream_core::Verdict;
-use stream_http::{Facts, Plan, PolicyLayer, RequestBody};
-use stream_policies::{CompletedCall, ToolGate};
+use stream_http::{Facts, PolicyLayer, RequestBody};
+use stream_policies::ToolGate;
+use stream_policies::judge::rules::{Otherwise, Rule, RulesSettings};
 use tokio::net::TcpListener;
-use tower::{ServiceBuilder, service_fn};
+use tower::{Layer as _, service_fn};
 
-#[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let upstream: Uri = std::env::args().nth(1).unwrap_or("http://127.0.0.1:8080".to_owned()).parse()?;
-    let authority = upstream.authority().ok_or("expected an address such as http://127.0.0.1:8080")?.clone();
-    let client = Client::builder(TokioExecutor::new()).build_http::<RequestBody<Incoming>>();
-    let proxy = service_fn(move |mut request: Request<RequestBody<Incoming>>| {
-        let mut parts = std::mem::take(request.uri_mut()).into_parts();
-        parts.scheme = Some(uri::Scheme::HTTP);
-        parts.authority = Some(authority.clone());
-        *request.uri_mut() = Uri::from_parts(parts).unwrap_or_default();
-        client.request(request)
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+    let mut arguments = std::env::args().skip(1);
+    let upstream = arguments.next().ok_or("expected the upstream, like 127.0.0.1:8000, found nothing")?;
+    let address = arguments.next().unwrap_or_else(|| "127.0.0.1:3000".to_owned());
+
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    let forward = service_fn(move |mut request: Request<RequestBody<Incoming>>| {
+        let (client, upstream) = (client.clone(), upstream.clone());
+        async move {
+            let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
+            *request.uri_mut() = format!("http://{upstream}{target}").parse()?;
+            Ok::<_, Box<dyn Error + Send + Sync>>(client.request(request).await?)
+        }
     });
-    let service = ServiceBuilder::new().layer(PolicyLayer::new(plan)).service(proxy);
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 8081)).await?;
+    let rules = RulesSettings::otherwise(Otherwise::Allow).deny(Rule::tools(["rm"])).build()?;
+    let gate = ToolGate::new(rules);
+    let proxy = PolicyLayer::new(move |_: &Facts| gate.clone()).layer(forward);
+
+    let listener = TcpListener::bind(address).await?;
+    println!("http://{}", listener.local_addr()?);
     loop {
         let (connection, _) = listener.accept().await?;
-        let service = TowerToHyperService::new(service.clone());
-        tokio::spawn(async move {
-            // A client that breaks its connection harms nobody else.
-            let _ = hyper::server::conn::http1::Builder::new()
-                .serve_connection(TokioIo::new(connection), service)
-                .await;
-        });
+        let service = TowerToHyperService::new(proxy.clone());
+        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(connection), service));
     }
-}
-
-fn plan(_: &Facts) -> Plan {
-    Plan::new().policy(ToolGate::new(async |call: CompletedCall| match call.name() {
-        "rm" => Ok(Verdict::drop("rm is not allowed")),
-        _ => Ok(Verdict::Release),
-    }))
 }

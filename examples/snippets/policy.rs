@@ -1,16 +1,21 @@
-//! A policy in 25 lines: `cargo run -p snippets --bin policy`.
+//! A policy in 25 lines: text flows at once, a tool call waits until it is complete, and `rm` never leaves.
+//!
+//! `cargo run -p snippets --example policy`
+
+use std::convert::Infallible;
 
 use futures::{StreamExt as _, stream};
 use stream_core::{
     Attention, Chunk, Context, Needs, Policy, PolicyError, StreamProcessor, StreamState, async_trait,
 };
+use stream_testkit::{Script, WireKind};
 
-/// Text flows; every tool call is held until it is complete, and `rm` never leaves.
 struct NoRm;
 
 #[async_trait]
 impl Policy for NoRm {
     fn needs(&self) -> Needs {
+        // Held for us until they are complete; all else passes by.
         Needs::nothing().calls(Attention::Completed)
     }
 
@@ -20,30 +25,27 @@ impl Policy for NoRm {
         state: &StreamState,
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
-        let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) else { return Ok(()) };
-        match call.name() {
-            "rm" => ctx.discard_because(call.key(), "rm is not allowed"),
-            _ => ctx.flush_block(call.key()),
+        let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) else {
+            return Ok(());
+        };
+        if call.name() == "rm" {
+            ctx.discard_because(call.key(), "rm is not allowed");
+        } else {
+            ctx.flush_block(call.key());
         }
         Ok(())
     }
 }
 
-#[tokio::main]
+#[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let upstream = stream::iter(UPSTREAM.map(Ok::<_, std::convert::Infallible>));
+    // What a model might answer. Any stream of bytes will do, in any of the wire formats.
+    let answer =
+        Script::new().text("On it.").call("call_1", "rm", r#"{"path":"/"}"#).call("call_2", "ls", "{}");
+    let upstream = stream::iter([Ok::<_, Infallible>(answer.bytes(WireKind::Gemini))]);
+
     let mut policed = StreamProcessor::new(upstream, NoRm);
     while let Some(bytes) = policed.next().await {
-        #[allow(clippy::print_stdout)]
-        {
-            print!("{}", String::from_utf8_lossy(&bytes));
-        }
+        print!("{}", String::from_utf8_lossy(&bytes));
     }
 }
-
-const UPSTREAM: [&str; 4] = [
-    "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"I clean up.\"}}]}\n\n",
-    "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"1\",\"type\":\"function\",\"function\":{\"name\":\"rm\",\"arguments\":\"{}\"}}]}}]}\n\n",
-    "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n",
-    "data: [DONE]\n\n",
-];

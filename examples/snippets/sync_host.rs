@@ -1,54 +1,51 @@
-//! A host that cannot wait, such as a synchronous filter of a proxy: `cargo run -p snippets --bin sync_host`.
+//! A host that cannot wait: bytes go in and come out in a callback, without a runtime, as in the body filters of many
+//! proxies. It drives the engine itself, and refuses a policy that might wait.
+//!
+//! `cargo run -p snippets --example sync_host`
 
-use std::time::Duration;
+use std::time::Instant;
 
 use futures::FutureExt as _;
+use stream_core::context::Effects;
 use stream_core::engine::{Failure, Work};
-use stream_core::{Config, Engine, Policy, PolicyError};
-use stream_policies::{Preset, RedactSettings};
-use stream_testkit::{Fragments, Script, WireKind};
+use stream_core::{Config, Engine, Policy, PolicyError, Verdict};
+use stream_policies::judge::rules::{Otherwise, Rule, RulesSettings};
+use stream_policies::{CompletedCall, SettingsError, ToolGate};
+use stream_testkit::{Script, WireKind};
 
-/// One stream in a host that calls back with bytes and wants bytes at once.
 struct Filter<P> {
     engine: Engine,
     policy: P,
+    start: Instant,
 }
 
 impl<P: Policy> Filter<P> {
-    /// A policy that may wait is refused at start.
-    fn new(policy: P) -> Result<Self, &'static str> {
+    fn new(policy: P) -> Result<Self, String> {
         if policy.awaits() {
-            return Err("expected a policy that never waits");
+            return Err(format!("expected a policy that never waits, found {}", policy.name()));
         }
-        Ok(Self { engine: Engine::new(Config::default(), &[&policy]), policy })
+        Ok(Self { engine: Engine::new(Config::default(), &[&policy]), policy, start: Instant::now() })
     }
 
-    /// What the client gets for these bytes.
-    fn filter(&mut self, bytes: &[u8], since_start: Duration) -> Vec<u8> {
-        self.engine.push(bytes, since_start);
-        self.run()
-    }
-
-    /// What the client gets when the upstream has ended.
-    fn end(&mut self) -> Vec<u8> {
-        self.engine.end(None);
-        self.run()
-    }
-
-    fn run(&mut self) -> Vec<u8> {
+    /// The callback: some bytes of the answer, or its end.
+    fn filter(&mut self, bytes: Option<&[u8]>) -> Vec<u8> {
+        match bytes {
+            Some(bytes) => self.engine.push(bytes, self.start.elapsed()),
+            None => self.engine.end(None),
+        }
         loop {
             match self.engine.poll() {
                 Work::Chunk(stage) => {
                     let Some((chunk, state, mut ctx)) = self.engine.chunk(stage) else { break };
-                    let done = self.policy.on_chunk(chunk, state, &mut ctx).now_or_never();
+                    let returned = self.policy.on_chunk(chunk, state, &mut ctx).now_or_never();
                     let effects = ctx.into_effects();
-                    settle(&mut self.engine, stage, done, effects);
+                    self.carry_out(stage, returned, effects);
                 }
                 Work::End(stage) => {
                     let Some((end, state, mut ctx)) = self.engine.ending(stage) else { break };
-                    let done = self.policy.on_end(end, state, &mut ctx).now_or_never();
+                    let returned = self.policy.on_end(end, state, &mut ctx).now_or_never();
                     let effects = ctx.into_effects();
-                    settle(&mut self.engine, stage, done, effects);
+                    self.carry_out(stage, returned, effects);
                 }
                 Work::Abort(_) => self.policy.on_abort(),
                 Work::Wait | Work::Done => break,
@@ -56,34 +53,33 @@ impl<P: Policy> Filter<P> {
         }
         std::iter::from_fn(|| self.engine.output()).flatten().collect()
     }
-}
 
-/// Carries out what a hook staged. One that is not ready fails closed.
-fn settle(
-    engine: &mut Engine,
-    stage: usize,
-    done: Option<Result<(), PolicyError>>,
-    effects: stream_core::context::Effects,
-) {
-    match done {
-        // Decisions would have to be waited for: a policy that never waits asks for none.
-        Some(Ok(())) => drop(engine.commit(stage, effects)),
-        Some(Err(error)) => engine.fail(stage, Failure::Failed(error)),
-        None => engine.fail(stage, Failure::TimedOut),
+    fn carry_out(&mut self, stage: usize, returned: Option<Result<(), PolicyError>>, effects: Effects) {
+        if let Err(failure) = now(returned) {
+            return self.engine.fail(stage, failure);
+        }
+        for judging in self.engine.commit(stage, effects) {
+            self.engine.verdict(judging.ticket, now(judging.future.now_or_never()));
+        }
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let script = Script::new().text_fragments(Fragments::Chars(5)).text("Write to jane@example.com.");
-    let mut filter = Filter::new(RedactSettings::default().preset(Preset::Email).build()?)?;
-    let mut sent = Vec::new();
-    for (at, bytes) in script.to_log(WireKind::Gemini).chunks() {
-        sent.extend(filter.filter(&bytes, at));
+/// What was not ready at once has taken too long.
+fn now<T>(returned: Option<Result<T, PolicyError>>) -> Result<T, Failure> {
+    returned.map_or(Err(Failure::TimedOut), |result| result.map_err(Failure::Failed))
+}
+
+fn main() -> Result<(), SettingsError> {
+    let asks_somebody = ToolGate::new(async |_: CompletedCall| Ok(Verdict::Release));
+    println!("{}", Filter::new(asks_somebody).err().unwrap_or_default());
+
+    let rules = RulesSettings::otherwise(Otherwise::Allow).deny(Rule::tools(["rm"])).build()?;
+    let mut filter = Filter::new(ToolGate::new(rules)).expect("rules answer at once");
+    let answer =
+        Script::new().text("On it.").call("call_1", "rm", r#"{"path":"/"}"#).call("call_2", "ls", "{}");
+    for (_, bytes) in answer.to_log(WireKind::Gemini).chunks() {
+        print!("{}", String::from_utf8_lossy(&filter.filter(Some(&bytes))));
     }
-    sent.extend(filter.end());
-    #[allow(clippy::print_stdout)]
-    {
-        print!("{}", String::from_utf8_lossy(&sent));
-    }
+    print!("{}", String::from_utf8_lossy(&filter.filter(None)));
     Ok(())
 }

@@ -1,0 +1,81 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::way::Way;
+
+/// What the layer costs: the same traffic directly, through a bare proxy, and through policies.
+#[derive(Debug, Parser)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Throughput, time to the first byte and delay per chunk, as ratios.
+    Speed(Speed),
+    /// Many slow streams open at once: errors, and memory per stream.
+    Hold(Hold),
+    /// The scripted upstream.
+    #[command(hide = true)]
+    Upstream {
+        #[arg(long)]
+        chunks: usize,
+    },
+    /// A proxy.
+    #[command(hide = true)]
+    Proxy {
+        #[arg(long)]
+        way: Way,
+        #[arg(long)]
+        upstream: SocketAddr,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Speed {
+    /// How many streams run at once.
+    #[arg(long, default_value_t = 64)]
+    pub(crate) streams: usize,
+    /// How many follow each other on each connection, where chunks come as fast as they can.
+    #[arg(long, default_value_t = 10)]
+    pub(crate) each: usize,
+    /// How many chunks of text a stream has.
+    #[arg(long, default_value_t = 300)]
+    pub(crate) chunks: usize,
+    /// How often every way is taken, in turns.
+    #[arg(long, default_value_t = 7)]
+    pub(crate) rounds: usize,
+    /// The time between two chunks where delays are measured.
+    #[arg(long, default_value_t = 20)]
+    pub(crate) pace_ms: u64,
+}
+
+impl Speed {
+    pub(crate) fn pace(&self) -> Duration {
+        Duration::from_millis(self.pace_ms)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Hold {
+    /// How many streams are open at once.
+    #[arg(long, default_value_t = 5000)]
+    pub(crate) streams: usize,
+    /// How many chunks of text a stream has.
+    #[arg(long, default_value_t = 20)]
+    pub(crate) chunks: usize,
+    /// The time between two chunks. All streams have to be open before the first one ends.
+    #[arg(long, default_value_t = 2000)]
+    pub(crate) pace_ms: u64,
+}
+
+impl Hold {
+    pub(crate) fn pace(&self) -> Duration {
+        Duration::from_millis(self.pace_ms)
+    }
+}

@@ -1,0 +1,71 @@
+//! Many slow streams open at once: errors, and memory per stream.
+
+use std::error::Error;
+use std::fs;
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use crate::child::Child;
+use crate::cli::Hold;
+use crate::client::Load;
+use crate::policies::Policies;
+use crate::table::{Table, number};
+use crate::traffic::Traffic;
+use crate::way::Way;
+
+/// Measures and prints; true if all streams were open at once and arrived as they should.
+pub(crate) async fn run(options: &Hold) -> Result<bool, Box<dyn Error>> {
+    let Hold { streams, chunks, pace_ms } = *options;
+    check_open_files(streams)?;
+    let traffic = Traffic::new(chunks);
+    let mut out = io::stdout();
+    writeln!(out, "{streams} streams, {} chunks each, one every {pace_ms} ms\n", traffic.frames().len())?;
+    let head = ["way", "open at once", "memory before", "most", "per stream", "more than bare", "errors"];
+    let mut table = Table::new(head);
+    let mut errors = Vec::new();
+    let (mut bare, mut all_went_well) = (f64::NAN, true);
+    for way in Way::PROXIES {
+        // Both are new each time: what one way leaves behind in memory is not the next one's.
+        let upstream = Child::upstream(chunks)?;
+        let proxy = Child::proxy(way, upstream.address())?;
+        let before = proxy.resident().map_or(f64::NAN, |bytes| bytes as f64);
+        let expected = Arc::new(traffic.behind(&Policies::of(way)?).await?);
+        let load = Load { target: proxy.address(), streams, each: 1, pace: options.pace(), expected };
+        let tally = load.run().await;
+        let most = proxy.most_resident().map_or(f64::NAN, |bytes| bytes as f64);
+        let per_stream = (most - before) / streams as f64;
+        if way == Way::Bare {
+            bare = per_stream;
+        }
+        table.row(vec![
+            way.to_string(),
+            tally.open.to_string(),
+            format!("{} MB", number(before / 1e6)),
+            format!("{} MB", number(most / 1e6)),
+            format!("{} kB", number(per_stream / 1e3)),
+            format!("{} kB", number((per_stream - bare) / 1e3)),
+            tally.failed().to_string(),
+        ]);
+        all_went_well &= tally.failed() == 0 && tally.open == streams;
+        errors.extend(tally.errors.into_iter().map(|(error, count)| format!("{way}: {count} × {error}")));
+    }
+    writeln!(out, "{table}")?;
+    for error in errors {
+        writeln!(out, "{error}")?;
+    }
+    Ok(all_went_well)
+}
+
+/// The proxy has two connections for each stream.
+fn check_open_files(streams: usize) -> Result<(), String> {
+    let needed = 2 * streams + 64;
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let allowed = line.and_then(|line| line.split_whitespace().next()?.parse::<usize>().ok());
+    match allowed {
+        Some(allowed) if allowed < needed => Err(format!(
+            "expected {needed} open files to be allowed, found {allowed}: `ulimit -n {needed}` first"
+        )),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,55 @@
+//! What the layer costs: the same traffic directly, through a bare proxy, and through policies.
+//!
+//! Upstream, proxies and client are processes of their own with one thread each, all of this program: so the memory and
+//! the processor time of a proxy are its own, and no process needs more than two files per stream.
+
+mod check;
+mod child;
+mod cli;
+mod client;
+mod hold;
+mod policies;
+mod proxy;
+mod server;
+mod speed;
+mod table;
+mod tally;
+mod traffic;
+mod upstream;
+mod way;
+
+use std::error::Error;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::cli::{Cli, Command};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match run(Cli::parse().command).await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "load: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Carries out a command; false if a stream did not arrive as it should.
+async fn run(command: Command) -> Result<bool, Box<dyn Error>> {
+    match command {
+        Command::Speed(options) => speed::run(&options).await,
+        Command::Hold(options) => hold::run(&options).await,
+        Command::Upstream { chunks } => {
+            server::serve(upstream::router(chunks)).await?;
+            Ok(true)
+        }
+        Command::Proxy { way, upstream } => {
+            server::serve(proxy::router(way, upstream)?).await?;
+            Ok(true)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The load program, with a small load.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use std::process::{Command, Output};
+
+#[test]
+fn every_stream_arrives_on_every_way_at_any_speed() {
+    let options =
+        ["speed", "--streams", "50", "--each", "2", "--chunks", "20", "--rounds", "1", "--pace-ms", "5"];
+    let output = load(&options);
+    let rows = rows(&output);
+    let errors: Vec<(&str, &str)> = rows.iter().map(|row| (row[0], row[row.len() - 1])).collect();
+    let none = ["direct", "bare", "layer", "chain"].map(|way| (way, "0"));
+    assert_eq!(errors, [none, none].concat());
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn all_streams_are_open_at_once() {
+    let output = load(&["hold", "--streams", "50", "--chunks", "20", "--pace-ms", "100"]);
+    let rows = rows(&output);
+    let open: Vec<(&str, &str, &str)> = rows.iter().map(|row| (row[0], row[1], row[6])).collect();
+    assert_eq!(open, [("bare", "50", "0"), ("layer", "50", "0"), ("chain", "50", "0")]);
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn more_streams_than_open_files_are_refused_with_what_is_needed() {
+    let output = load(&["hold", "--streams", "9000000000"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.starts_with("load: expected 18000000064 open files to be allowed, found "), "{said}");
+}
+
+fn load(options: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_load")).args(options).output().unwrap()
+}
+
+/// The cells of all tables, without their heads.
+fn rows(output: &Output) -> Vec<Vec<&str>> {
+    let said = str::from_utf8(&output.stdout).unwrap();
+    let lines = said.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    lines.filter(|line| !line.starts_with("way")).map(|line| line.split(" | ").collect()).collect()
+}
