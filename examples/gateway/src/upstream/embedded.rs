@@ -107,7 +107,7 @@ macro_rules! log {
             $api,
             concat!($name, ".sse"),
             include_bytes!(concat!("../../logs/", $name, ".sse")),
-            include_bytes!(concat!("../../logs/", $name, ".json")),
+            include_bytes!(concat!("../../logs/", $name, "-whole.json")),
         )
     };
 }
