@@ -34,6 +34,14 @@ impl Policies {
         self.set.as_ref().map_or(1, PolicySet::len)
     }
 
+    /// A stream's settings with what the file says of them. A log does not tell which model was asked.
+    pub(crate) fn configure(&self, config: stream_core::Config) -> stream_core::Config {
+        match &self.set {
+            Some(set) => set.configure(config, None),
+            None => config,
+        }
+    }
+
     /// The policy at this place of the chain, for one stream.
     pub(crate) fn policy(&self, place: usize) -> Box<dyn Policy> {
         let policy = self.set.as_ref().and_then(|set| set.chain().into_iter().nth(place));

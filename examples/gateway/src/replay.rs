@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &cli::Replay) -> Result<ExitCode, String> {
 
 fn replay(log: &ChunkLog, arguments: &cli::Replay, policies: &Policies) -> Result<Replayed, String> {
     let config = arguments.format.named().into_iter().fold(Config::default(), Config::format);
-    let mut replay = Replay::new(log).cut(arguments.cut).config(config);
+    let mut replay = Replay::new(log).cut(arguments.cut).config(policies.configure(config));
     for place in 0..policies.len() {
         let policies = policies.clone();
         replay = replay.policy(move || policies.policy(place));

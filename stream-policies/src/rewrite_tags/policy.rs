@@ -16,7 +16,7 @@ pub struct RewriteTags(Arc<To>);
 #[derive(Debug)]
 pub(super) enum To {
     Tags { open: String, close: String },
-    Dialect(Dialect),
+    Dialect(Box<Dialect>),
 }
 
 impl RewriteTags {

@@ -55,7 +55,7 @@ impl RewriteTagsSettings {
     pub fn build(self) -> Result<RewriteTags, SettingsError> {
         let to = match (self.tags, self.dialect) {
             (Some(tags), None) => tags.split()?,
-            (None, Some(name)) => To::Dialect(named(&name)?),
+            (None, Some(name)) => To::Dialect(Box::new(named(&name)?)),
             (None, None) => {
                 return Err(SettingsError::new("rewrite-tags", "`tags` or `dialect`", "neither"));
             }

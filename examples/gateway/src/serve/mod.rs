@@ -80,7 +80,10 @@ fn app(config: &Config) -> Result<Router, String> {
     let shared = Arc::new(config.clone());
     let observed = meter.clone();
     let layer = PolicyLayer::with_settings(settings, move |facts: &Facts| {
-        let plan = shared.policies(facts).chain().into_iter().fold(Plan::new(), Plan::policy);
+        let set = shared.policies(facts).clone();
+        let plan = set.chain().into_iter().fold(Plan::new(), Plan::policy);
+        let model = facts.model().map(str::to_owned);
+        let plan = plan.configure(move |config| set.configure(config, model.as_deref()));
         observed.started(facts.api());
         plan.observer(Observers::new().and(observed.observer()).and(Traced))
     });

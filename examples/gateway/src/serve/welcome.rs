@@ -41,6 +41,11 @@ key, the notice in place of the call of `shell`, and the call of `list_files`:
   curl -N '{base}/v1beta/models/demo:streamGenerateContent?alt=sse' -H 'content-type: application/json' \
     -d '{{"contents":[{{"role":"user","parts":[{{"text":"Clean up, please."}}]}}]}}'
 
+The model demo-tags writes its call into the text: you will see it between ojlk and dfsd, the tags of demo.toml:
+
+  curl -N {base}/v1/chat/completions -H 'content-type: application/json' \
+    -d '{{"model":"demo-tags","stream":true,"messages":[{{"role":"user","content":"List the files."}}]}}'
+
 Without "stream":true (Gemini: with :generateContent) the answer is whole, and policed all the same. With an SDK:
 
   python: openai.OpenAI(base_url="{base}/v1", api_key="any").chat.completions.create(model="demo", messages=[...], stream=True)

@@ -10,13 +10,17 @@ use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Collected};
 use serde::Deserialize;
 use stream_http::{Api, RequestBody};
-use stream_testkit::{ChunkLog, Cut};
+use stream_testkit::{ChunkLog, Cut, Fragments, Script, WireKind};
 
 use super::error;
 
 /// Answers with logs, at the pace of a model.
 #[derive(Debug, Clone)]
-pub(super) struct Embedded(Arc<Vec<(Api, Logs)>>);
+pub(super) struct Embedded {
+    logs: Arc<Vec<(Api, Logs)>>,
+    /// What a model says that writes its calls into the text.
+    tags: Arc<Vec<(Api, Logs)>>,
+}
 
 #[derive(Debug)]
 struct Logs {
@@ -29,6 +33,8 @@ struct Logs {
 struct Asked {
     #[serde(default)]
     stream: Option<bool>,
+    #[serde(default)]
+    model: String,
 }
 
 impl Embedded {
@@ -37,19 +43,22 @@ impl Embedded {
             let stream = ChunkLog::parse(name, stream).map_err(|error| error.to_string())?;
             Ok((*api, Logs { stream, whole: Bytes::from_static(whole) }))
         });
-        Ok(Self(Arc::new(logs.collect::<Result<_, String>>()?)))
+        let logs = Arc::new(logs.collect::<Result<_, String>>()?);
+        Ok(Self { logs, tags: Arc::new(Api::ALL.into_iter().filter_map(with_tags).collect()) })
     }
 
     pub(super) async fn answer(&self, api: Api, request: Request<RequestBody<Body>>) -> Response<Body> {
         if request.method() != Method::POST {
             return error(api, StatusCode::NOT_FOUND, "the demonstration only answers what asks a model");
         }
-        let Some((_, logs)) = self.0.iter().find(|(known, _)| *known == api) else {
-            return error(api, StatusCode::NOT_FOUND, "the demonstration has no answer for this");
-        };
         let uri = request.uri().clone();
         let body = request.into_body().collect().await.map(Collected::to_bytes).unwrap_or_default();
         let asked: Asked = serde_json::from_slice(&body).unwrap_or_default();
+        let writes_calls = asked.model == TAGS || uri.path().contains(TAGS);
+        let logs = if writes_calls { &self.tags } else { &self.logs };
+        let Some((_, logs)) = logs.iter().find(|(known, _)| *known == api) else {
+            return error(api, StatusCode::NOT_FOUND, "the demonstration has no answer for this");
+        };
         let streams = asked.stream == Some(true) || uri.path().ends_with(":streamGenerateContent");
         // Without `alt=sse` Google streams one JSON array.
         let as_array = api == Api::Gemini && !uri.query().is_some_and(|query| query.contains("alt=sse"));
@@ -62,6 +71,12 @@ impl Embedded {
             }
         }
     }
+}
+
+fn with_tags(api: Api) -> Option<(Api, Logs)> {
+    let kind = WireKind::ALL.into_iter().find(|kind| kind.name() == api.name())?;
+    let script = Script::new().text(WITH_TAGS).text_fragments(Fragments::Chars(6));
+    Some((api, Logs { stream: script.to_log(kind), whole: script.whole(kind).into() }))
 }
 
 fn answer(content_type: &'static str, body: Body) -> Response<Body> {
@@ -95,6 +110,10 @@ fn array(log: &ChunkLog) -> Vec<Bytes> {
     pieces.push("]".into());
     pieces
 }
+
+/// The model that writes its calls into the text, and what it says.
+const TAGS: &str = "demo-tags";
+const WITH_TAGS: &str = r#"I will list the files for you.<|tool_call|>{"name": "list_files", "arguments": {"directory_path": "abstractcore"}}</|tool_call|>"#;
 
 /// How fast a model speaks.
 const PACE: Duration = Duration::from_millis(30);

@@ -35,6 +35,19 @@ async fn every_api_streamed_and_whole_is_policed() {
 }
 
 #[tokio::test]
+async fn a_call_in_the_text_leaves_with_the_client_s_tags() {
+    let gateway = Gateway::start(&[]);
+    let body = r#"{"model":"demo-tags","stream":true,"messages":[]}"#;
+    let answer = gateway.post("/v1/chat/completions", body).await;
+    let report = answer.report(WireKind::OpenAiChat, true);
+    assert_eq!(report.to_string(), "");
+    assert_eq!(
+        report.view().choices[0].content,
+        r#"I will list the files for you.ojlk{"name": "list_files", "arguments": {"directory_path": "abstractcore"}}dfsd"#
+    );
+}
+
+#[tokio::test]
 async fn gemini_s_array_is_policed_too() {
     let gateway = Gateway::start(&[]);
     let answer = gateway.post("/v1beta/models/demo:streamGenerateContent", r#"{"contents":[]}"#).await;
@@ -58,7 +71,7 @@ async fn the_first_screen_tells_what_to_try() {
     let (code, rest) = gateway.wait();
     assert_eq!(code, Some(0));
     let curls: Vec<&str> = rest.lines().filter(|line| line.trim_start().starts_with("curl")).collect();
-    assert_eq!(curls.len(), 4);
+    assert_eq!(curls.len(), 5);
     assert_eq!(
         curls[1],
         format!(
