@@ -118,7 +118,7 @@ fn see(whole: &str, events: &[Event]) -> Vec<Seen> {
                     at: unparsed.problem.at,
                 });
             }
-            (other, _) => panic!("unknown event {other:?}"),
+            (other, _) => unreachable!("unknown event {other:?}"),
         }
     }
     seen

@@ -76,7 +76,7 @@ impl Embedded {
 fn with_tags(api: Api) -> Option<(Api, Logs)> {
     let kind = WireKind::ALL.into_iter().find(|kind| kind.name() == api.name())?;
     let script = Script::new().text(WITH_TAGS).text_fragments(Fragments::Chars(6));
-    Some((api, Logs { stream: script.to_log(kind), whole: script.whole(kind).into() }))
+    Some((api, Logs { stream: script.to_log(kind), whole: script.whole(kind) }))
 }
 
 fn answer(content_type: &'static str, body: Body) -> Response<Body> {
