@@ -82,7 +82,7 @@ async function outcome(make, scenario, whole) {
       said.upstream = await told("fate", scenario, client);
     } else {
       seen.add(error);
-      said.raises = error.constructor.name === "_AISDKError" ? error.name : nameOf(error);
+      said.raises = nameOf(error);
       said.message = String(error.message);
     }
     said.text = seen.text;
@@ -96,10 +96,10 @@ async function told(what, scenario, client) {
   return (await fetch(`${UPSTREAM}/${what}/${scenario}/${client.tag}`)).text();
 }
 
+// The class of what was thrown; a plain error may have a name of its own.
 function nameOf(error) {
   const name = error.constructor.name;
-  // Minified classes still say who they are.
-  return name.startsWith("_") || name === "Error" ? (error.name ?? name) : name;
+  return name === "Error" ? error.name : name;
 }
 
 // What the upstream says to the next turn; it checks the request as the API's own server would.
