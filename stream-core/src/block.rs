@@ -1,8 +1,13 @@
 //! Blocks: what a stream is folded into.
 
 use std::fmt;
+use std::sync::Arc;
 
+use crate::context::EffectError;
 use crate::delta::{CallFlavor, Channel, Runs, Text};
+use crate::policy::Replacement;
+use crate::text_calls::TextCall;
+use crate::wire::Traits;
 
 /// Names a block. Opaque, unique in its stream, and the only name that effects take: ids and indices are what the
 /// provider sent (rule 6).
@@ -114,6 +119,21 @@ impl StreamBlock {
             Self::Refusal(_) => Some(Channel::Refusal),
             _ => None,
         }
+    }
+
+    /// Whether it can be replaced so. Calls take nothing but a JSON object where arguments are a JSON value (rule 25),
+    /// and where they were written as text, since most dialects can say nothing else; these also take an exact text.
+    pub(crate) fn takes(&self, with: &Replacement, traits: Traits) -> Result<(), EffectError> {
+        let call = self.as_tool_call();
+        let written = call.is_some_and(|call| call.written.is_some());
+        if with.text.is_some() {
+            return if written { Ok(()) } else { Err(EffectError::NotWritten) };
+        }
+        let takes_objects = written || (call.is_some() && traits.arguments_are_json);
+        if takes_objects && !crate::json::is_object(&with.body) {
+            return Err(EffectError::NotAnObject);
+        }
+        Ok(())
     }
 
     /// The name of the block's kind, for transcripts: `content`, `reasoning`, `refusal`, `tool call`, `opaque`.
@@ -233,6 +253,7 @@ pub struct ToolCall {
     pub(crate) flavor: CallFlavor,
     pub(crate) unopened: bool,
     pub(crate) joined: bool,
+    pub(crate) written: Option<Arc<TextCall>>,
     /// A finish reason or terminal marker came after its last delta.
     pub(crate) finish_seen: bool,
     /// It was the choice's last call when that ended for length, a filter or an error.
@@ -293,6 +314,13 @@ impl ToolCall {
     #[must_use]
     pub fn is_joined(&self) -> bool {
         self.joined
+    }
+
+    /// The call as it stands in the text, if the model wrote it there: its dialect, its exact text and tags. A native
+    /// call has none.
+    #[must_use]
+    pub fn written(&self) -> Option<&TextCall> {
+        self.written.as_deref()
     }
 
     /// Whether its end came.

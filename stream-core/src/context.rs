@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use crate::block::{BlockKey, StreamBlock};
+use crate::block::BlockKey;
 use crate::chunk::Chunk;
 use crate::ledger::Ledgers;
 use crate::policy::{PolicyError, Replacement, Verdict};
@@ -29,6 +29,8 @@ use crate::wire::{Ending, EndingKind, Traits};
 /// | | [`flush_first`](Self::flush_first) | the oldest chunks leave, as they came or edited |
 /// | | [`discard`](Self::discard), `Verdict::Drop` | does not leave |
 /// | | [`replace`](Self::replace), `Verdict::Replace` | leaves as one piece with the new content |
+/// | | [`replace_with_text`](Self::replace_with_text) | the text leaves in its place |
+/// | | [`promote`](Self::promote) | a call that was written as text leaves as a structured call |
 /// | | [`settle_after`](Self::settle_after) | gets that verdict when the time is over, unless settled before |
 /// | | still held after `on_end` | dropped, and recorded |
 /// | structure (opening, finish, usage, ping, terminal marker …) | anything | leaves by itself, in order |
@@ -164,6 +166,12 @@ impl<'a> Context<'a> {
         self.push(Effect::Discard { key, reason: Some(reason.into()) });
     }
 
+    /// Puts a text in place of a block of any kind: what is held of it does not leave, the text does where there is a place
+    /// for one (rule 21). Recorded as an edit, with the reason.
+    pub fn replace_with_text(&mut self, key: BlockKey, text: impl Into<String>, reason: impl Into<String>) {
+        self.push(Effect::Say { key, text: text.into(), reason: reason.into() });
+    }
+
     /// Puts other content in place of a block, in one piece. What comes of it later is dropped, and a
     /// [decision](Self::decide) it is under no longer counts. Signed reasoning is emptied (rule 22).
     ///
@@ -176,11 +184,31 @@ impl<'a> Context<'a> {
         if !held && self.state.current != Some(key) {
             return Err(EffectError::NothingHeld);
         }
-        let is_call = self.state.block(key).is_some_and(|block| matches!(block, StreamBlock::ToolCall(_)));
-        if is_call && self.traits.arguments_are_json && !crate::json::is_object(&with.body) {
+        let block = self.state.block(key);
+        block.map_or(Ok(()), |block| block.takes(&with, self.traits))?;
+        self.push(Effect::Replace { key, with });
+        Ok(())
+    }
+
+    /// Lets a held call that was [written as text](crate::block::ToolCall::written) leave as a structured call of the
+    /// stream's format, with this id. Its text does not leave; the call stands behind all text, just before its choice
+    /// finishes, and the finish reason says that there are calls.
+    ///
+    /// # Errors
+    ///
+    /// When the block is no such call, its arguments are no JSON object, or nothing of it is held.
+    pub fn promote(&mut self, key: BlockKey, id: impl Into<String>) -> Result<(), EffectError> {
+        let block = self.state.block(key).ok_or(EffectError::UnknownBlock)?;
+        let call = block.as_tool_call().filter(|call| call.written().is_some());
+        let call = call.ok_or(EffectError::NotWritten)?;
+        if !crate::json::is_object(call.arguments()) {
             return Err(EffectError::NotAnObject);
         }
-        self.push(Effect::Replace { key, with });
+        let held = self.ledgers.get(key).is_some_and(|ledger| ledger.undecided > 0);
+        if !held && self.state.current != Some(key) {
+            return Err(EffectError::NothingHeld);
+        }
+        self.push(Effect::Promote { key, id: id.into() });
         Ok(())
     }
 
@@ -343,6 +371,8 @@ pub enum EffectError {
     NoPlace,
     /// The format's arguments are a JSON object, and the replacement is none.
     NotAnObject,
+    /// The call was not written as text.
+    NotWritten,
 }
 
 impl fmt::Display for EffectError {
@@ -354,6 +384,7 @@ impl fmt::Display for EffectError {
             Self::AlreadyDeciding => "expected a block without a decision, found one under way",
             Self::NoPlace => "expected a place for text, found none behind a tool call or a finish",
             Self::NotAnObject => "expected a JSON object as arguments, found something else",
+            Self::NotWritten => "expected a call that was written as text, found another block",
         })
     }
 }
@@ -390,7 +421,9 @@ pub(crate) enum Effect {
     CutBehind(BlockKey),
     FlushFirst { key: BlockKey, texts: Vec<Option<String>>, reason: Option<String> },
     Discard { key: BlockKey, reason: Option<String> },
+    Say { key: BlockKey, text: String, reason: String },
     Replace { key: BlockKey, with: Replacement },
+    Promote { key: BlockKey, id: String },
     Insert(String),
     Terminate(Ending),
     Decide { key: BlockKey, within: Option<Duration>, future: VerdictFuture },
@@ -410,7 +443,8 @@ impl Effect {
                 Staged::FlushFirst { block: *key, chunks: texts.len(), edited }
             }
             Self::Discard { key, .. } => Staged::Discard(*key),
-            Self::Replace { key, .. } => Staged::Replace(*key),
+            Self::Replace { key, .. } | Self::Say { key, .. } => Staged::Replace(*key),
+            Self::Promote { key, .. } => Staged::Promote(*key),
             Self::Insert(_) => Staged::Insert,
             Self::Terminate(_) => Staged::Terminate,
             Self::Decide { key, .. } => Staged::Decide(*key),
@@ -429,7 +463,9 @@ impl fmt::Debug for Effect {
             Self::CutBehind(key) => f.debug_tuple("CutBehind").field(key).finish(),
             Self::FlushFirst { key, .. } => f.debug_tuple("FlushFirst").field(key).finish(),
             Self::Discard { key, .. } => f.debug_tuple("Discard").field(key).finish(),
+            Self::Say { key, .. } => f.debug_tuple("Say").field(key).finish(),
             Self::Replace { key, .. } => f.debug_tuple("Replace").field(key).finish(),
+            Self::Promote { key, .. } => f.debug_tuple("Promote").field(key).finish(),
             Self::Insert(_) => f.write_str("Insert"),
             Self::Terminate(ending) => f.debug_tuple("Terminate").field(ending).finish(),
             Self::Decide { key, .. } => f.debug_tuple("Decide").field(key).finish(),

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::text_calls::TextCall;
+
 /// Text shared without copying between the fold, the policy and the writer.
 pub type Text = Arc<str>;
 
@@ -39,7 +41,7 @@ impl Delta {
     /// The same delta, standing at `outer`/`inner` of its frame.
     #[must_use]
     pub fn at(mut self, outer: usize, inner: usize) -> Self {
-        self.place = Place { outer: clamp(outer), inner: clamp(inner) };
+        self.place = Place { outer: clamp(outer), inner: clamp(inner), split: None };
         self
     }
 }
@@ -52,6 +54,19 @@ pub struct Place {
     pub outer: u32,
     /// Position within, or the format's own code for a field.
     pub inner: u32,
+    /// Set on pieces of a text in which calls were found; writers never see one.
+    pub(crate) split: Option<Split>,
+}
+
+/// Which piece of a text a delta is, where calls were found in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Split {
+    /// The piece.
+    pub(crate) piece: u32,
+    /// The call it belongs to.
+    pub(crate) call: Option<u32>,
+    /// The wrapper around calls, or the reasoning tags, that it stands in; numbered as items are, and unlike them.
+    pub(crate) section: Option<u32>,
 }
 
 /// How the wire names the block a delta speaks of.
@@ -132,6 +147,13 @@ pub enum DeltaKind {
     Stop,
     /// Follower: says again what the block in the slot holds (rule 19).
     Copy(Restated),
+    /// Follower: more of the text of a call that was written as text. Leaves as the call does.
+    CallText,
+    /// Follower: tags around calls or reasoning that were written as text. They leave with what they stand around.
+    Markup {
+        /// The closing tags.
+        closes: bool,
+    },
     /// Follower: rides on the block in the slot, or with [`Slot::Run`] on the choice: citations, grounding,
     /// log probabilities. Leaves only if the block left untouched.
     Annotation {
@@ -201,6 +223,10 @@ pub struct CallDelta {
     pub starts: bool,
     /// The opening of this call was not in the stream (it was resumed).
     pub unopened: bool,
+    /// The model wrote the call as text: this is where and how.
+    pub written: Option<Arc<TextCall>>,
+    /// The text that a policy put in the place of the one that was written.
+    pub(crate) instead: Option<Text>,
 }
 
 /// The kinds of calls a client executes (rule 7).

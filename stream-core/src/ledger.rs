@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use crate::block::{BlockKey, StreamBlock};
-use crate::delta::{Channel, Text};
+use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Text};
 use crate::policy::Replacement;
 
 /// Names a decision under way.
@@ -33,6 +33,13 @@ pub(crate) struct Ledger {
     pub(crate) renamed: Option<Text>,
     pub(crate) choice: u32,
     pub(crate) item: Option<u32>,
+    /// The tags around calls or reasoning, written as text, in which it stands.
+    section: Option<u32>,
+    /// The numbered text in which it was written.
+    host: Option<BlockKey>,
+    /// What was written into this text: its openings, ends and copies stand around that, too.
+    guests: ItemLedger,
+    guests_touched: bool,
     pub(crate) is_call: bool,
     /// A policy looks at it, so that it may be edited.
     pub(crate) watched: bool,
@@ -53,9 +60,29 @@ impl Ledger {
         self.kept > 0 || self.undecided > 0
     }
 
-    /// Whether anything of it was dropped or edited.
+    /// Whether anything of it, or of what was written into it, was dropped or edited.
     pub(crate) fn is_touched(&self) -> bool {
+        self.is_touched_itself() || self.guests_touched
+    }
+
+    /// Whether anything of it was dropped or edited, whatever became of what was written into it.
+    pub(crate) fn is_touched_itself(&self) -> bool {
         self.dropped > 0 || self.edited > 0
+    }
+
+    /// Whether anything came of it, or was written into it.
+    pub(crate) fn has_payload(&self) -> bool {
+        self.payload + self.guests.payload > 0
+    }
+
+    /// Whether something of it, or of what was written into it, leaves.
+    pub(crate) fn leaves(&self) -> bool {
+        self.kept + self.guests.kept > 0
+    }
+
+    /// Whether something of it, or of what was written into it, waits for a decision.
+    pub(crate) fn waits(&self) -> bool {
+        self.undecided + self.guests.undecided > 0
     }
 
     /// Whether everything of it that has come so far leaves or was dropped.
@@ -95,6 +122,12 @@ pub(crate) enum Outcome {
         notice: Option<Text>,
     },
     Replace(Replacement),
+    /// Dropped, and a text leaves in its place.
+    Say(Text),
+    /// A call that was written as text leaves as a structured one with this id.
+    Promote {
+        id: Text,
+    },
 }
 
 /// The ledgers of a stage.
@@ -120,6 +153,17 @@ pub(crate) struct ItemLedger {
     pub(crate) gone: bool,
 }
 
+/// What stands around a block.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Around {
+    /// The item it is a part of.
+    pub(crate) item: Option<u32>,
+    /// Tags that were written as text.
+    pub(crate) section: Option<u32>,
+    /// The numbered text in which it was written.
+    pub(crate) host: Option<BlockKey>,
+}
+
 /// The calls of a choice, for its finish reason.
 #[derive(Debug, Default)]
 pub(crate) struct ChoiceLedger {
@@ -130,6 +174,8 @@ pub(crate) struct ChoiceLedger {
     finished: bool,
     /// Something of it was dropped or edited.
     pub(crate) touched: bool,
+    /// Calls that were written as text and leave as structured ones, before the choice finishes.
+    pub(crate) promoted: Vec<CallDelta>,
 }
 
 impl Ledgers {
@@ -164,7 +210,7 @@ impl Ledgers {
         self.blocks.resize_with(blocks.max(self.blocks.len()), Ledger::default);
         for ledger in &mut self.blocks {
             ledger.closed = true;
-            ledger.gone |= abrupt && ledger.payload == 0;
+            ledger.gone |= abrupt && !ledger.has_payload();
         }
         for item in self.items.values_mut() {
             item.closed = true;
@@ -183,8 +229,12 @@ impl Ledgers {
 
     /// Something of a block was dropped or edited.
     pub(crate) fn touch(&mut self, key: BlockKey) {
-        let choice = self.get_mut(key).choice;
+        let ledger = self.get_mut(key);
+        let (choice, host) = (ledger.choice, ledger.host);
         self.choice_mut(choice).touched = true;
+        if let Some(host) = host {
+            self.get_mut(host).guests_touched = true;
+        }
     }
 
     /// The finish of a choice, or the end of all, is on its way.
@@ -212,24 +262,25 @@ impl Ledgers {
     }
 
     /// A payload part of a block came. True if it is the first.
-    pub(crate) fn came(&mut self, block: &StreamBlock, item: Option<u32>, watched: bool) -> bool {
+    pub(crate) fn came(&mut self, block: &StreamBlock, around: Around, watched: bool) -> bool {
         let key = block.key();
         let ledger = self.get_mut(key);
         let first = ledger.payload == 0;
         ledger.payload += 1;
         if first {
             ledger.choice = block.choice();
-            ledger.item = item;
+            ledger.item = around.item;
+            ledger.section = around.section;
+            ledger.host = around.host;
             ledger.watched = watched;
             ledger.channel = block.channel();
-            ledger.is_call = block.as_tool_call().is_some();
+            // A call that was written as text is text to the format: it has no part in its finish reasons.
+            ledger.is_call = block.as_tool_call().is_some_and(|call| call.written().is_none());
             if ledger.is_call {
                 self.choice_mut(block.choice()).calls += 1;
             }
         }
-        if let Some(item) = item {
-            self.items.entry(item).or_default().payload += 1;
-        }
+        self.count_around(key, |count| count.payload += 1);
         first
     }
 
@@ -252,9 +303,8 @@ impl Ledgers {
                 }
             }
         }
-        let ledger = self.get_mut(key);
-        if let (Some(item), true) = (ledger.item, what != Decided::Dropped) {
-            self.items.entry(item).or_default().kept += 1;
+        if what != Decided::Dropped {
+            self.count_around(key, |count| count.kept += 1);
         }
     }
 
@@ -264,9 +314,7 @@ impl Ledgers {
         let ledger = self.get_mut(key);
         ledger.undecided += 1;
         ledger.held.push_back(HeldPart { seq, bytes, since });
-        if let Some(item) = ledger.item {
-            self.items.entry(item).or_default().undecided += 1;
-        }
+        self.count_around(key, |count| count.undecided += 1);
     }
 
     /// Decides over all that is held of a block. `None` if nothing was held and nothing changes.
@@ -303,8 +351,13 @@ impl Ledgers {
                 ledger.edited += count;
                 count
             }
-            Outcome::Drop { .. } => {
+            Outcome::Drop { .. } | Outcome::Say(_) => {
                 ledger.dropped += count;
+                0
+            }
+            Outcome::Promote { .. } => {
+                ledger.dropped += count;
+                ledger.gone = true;
                 0
             }
             Outcome::Replace(with) => {
@@ -315,8 +368,11 @@ impl Ledgers {
                 1
             }
         };
-        let drops_opening = opening && matches!(outcome, Outcome::Drop { .. }) && ledger.channel.is_none();
-        let item = ledger.item;
+        // A text of a policy's own stands outside of the tags that were around the call.
+        let unwrapped = matches!(&outcome, Outcome::Replace(with) if with.text.is_some());
+        let section = ledger.section.filter(|_| unwrapped);
+        let drops_opening =
+            opening && matches!(outcome, Outcome::Drop { .. } | Outcome::Say(_)) && ledger.channel.is_none();
         match ledger.outcomes.last_mut() {
             // Text that is let go bit by bit does not make the list longer.
             Some((last, Outcome::Release)) if outcome == Outcome::Release => *last = through,
@@ -331,10 +387,12 @@ impl Ledgers {
         if drops_opening {
             self.lose(key);
         }
-        if let Some(item) = item {
-            let item = self.items.entry(item).or_default();
-            item.undecided -= count;
-            item.kept += kept;
+        self.count_around(key, |around| {
+            around.undecided -= count;
+            around.kept += kept;
+        });
+        if let Some(section) = section {
+            self.items.entry(section).or_default().kept -= kept;
         }
         Some(hold)
     }
@@ -343,11 +401,47 @@ impl Ledgers {
     pub(crate) fn take_back(&mut self, key: BlockKey, opener: bool) {
         let ledger = self.get_mut(key);
         ledger.kept = ledger.kept.saturating_sub(1);
-        let item = ledger.item;
-        if let Some(item) = item.and_then(|item| self.items.get_mut(&item)) {
-            item.kept = item.kept.saturating_sub(1);
-        }
+        self.count_around(key, |count| count.kept = count.kept.saturating_sub(1));
         self.decided(key, Decided::Dropped, opener);
+    }
+
+    /// Counts also for what stands around a block.
+    fn count_around(&mut self, key: BlockKey, change: impl Fn(&mut ItemLedger)) {
+        let ledger = self.get_mut(key);
+        let (item, section, host) = (ledger.item, ledger.section, ledger.host);
+        for item in [item, section].into_iter().flatten() {
+            change(self.items.entry(item).or_default());
+        }
+        if let Some(host) = host {
+            change(&mut self.get_mut(host).guests);
+        }
+    }
+
+    /// A call that was written as text is to leave as a structured one, before its choice finishes.
+    pub(crate) fn promote(&mut self, delta: &Delta, id: Text) {
+        let DeltaKind::Call(call) = &delta.kind else { return };
+        let CallDelta { name, arguments, .. } = call.clone();
+        let call = CallDelta { id: Some(id), name, arguments, starts: true, ..CallDelta::default() };
+        let choice = self.choice_mut(delta.choice.unwrap_or(0));
+        choice.calls_added += 1;
+        choice.promoted.push(call);
+    }
+
+    /// The structured calls that are to leave before this part, with their choices.
+    pub(crate) fn take_promoted(&mut self, delta: &Delta) -> Vec<(u32, CallDelta)> {
+        let of = match delta.kind {
+            DeltaKind::Finish(_) => delta.choice,
+            DeltaKind::Terminal => None,
+            _ => return Vec::new(),
+        };
+        let mut due: Vec<(u32, CallDelta)> = Vec::new();
+        for (choice, known) in &mut self.choices {
+            if of.is_none_or(|of| of == *choice) {
+                due.extend(known.promoted.drain(..).map(|call| (*choice, call)));
+            }
+        }
+        due.sort_by_key(|(choice, _)| *choice);
+        due
     }
 
     /// Nothing of the block leaves any more.

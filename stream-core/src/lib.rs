@@ -32,6 +32,7 @@ mod spelling;
 pub mod sse;
 mod stage;
 pub mod state;
+pub mod text_calls;
 pub mod wire;
 
 pub use assembler::Assembler;
@@ -56,3 +57,8 @@ pub use wire::{Ending, EndingKind};
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The code in the guide to calls written as text compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/text-calls.md")]
+struct TextCallsGuide;

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use crate::block::BlockKey;
-use crate::delta::{Channel, Delta, DeltaKind, FinishKind, FinishReason, Slot, Text};
+use crate::delta::{CallDelta, Channel, Delta, DeltaKind, FinishKind, FinishReason, Slot, Text};
 use crate::ledger::{Ledgers, Outcome};
+use crate::policy::Replacement;
 use crate::sse::Frame;
 use crate::wire::{Fate, Outgoing, Part, SharedFormat};
 
@@ -266,21 +267,35 @@ fn settle(
                 waiting.part.fate = Fate::Dropped;
                 Some(notice)
             }
+            Resolved::Promote(id) => {
+                waiting.part.fate = Fate::Dropped;
+                ledgers.promote(&waiting.part.delta, id);
+                None
+            }
         };
         waiting.mark = Mark::Decided;
         account(&mut waiting.part, ledgers, format);
+        let promoted = ledgers.take_promoted(&waiting.part.delta);
+        let before: Vec<Waiting> = promoted.into_iter().map(inserted_call).collect();
+        let count = before.len();
         if let Some(text) = notice {
             let choice = waiting.part.delta.choice.unwrap_or(0);
             frame.parts.insert(frame.decided, inserted_text(choice, text));
             frame.decided += 1;
         }
-        frame.decided += 1;
+        frame.parts.splice(frame.decided..frame.decided, before);
+        frame.decided += count + 1;
     }
     true
 }
 
 pub(crate) fn inserted_text(choice: u32, text: Text) -> Waiting {
     let delta = Delta::new(choice, Slot::Run, DeltaKind::Text { channel: Channel::Content, text });
+    Waiting { part: Part { delta, key: None, fate: Fate::Inserted }, mark: Mark::Decided, opener: false }
+}
+
+fn inserted_call((choice, call): (u32, CallDelta)) -> Waiting {
+    let delta = Delta::new(choice, Slot::Call { index: None }, DeltaKind::Call(call));
     Waiting { part: Part { delta, key: None, fate: Fate::Inserted }, mark: Mark::Decided, opener: false }
 }
 
@@ -300,7 +315,7 @@ fn take_back(waiting: &mut Waiting, ledgers: &mut Ledgers) {
         None => return,
         Some(Outcome::Release | Outcome::Edit(_)) => true,
         Some(Outcome::Replace(_)) => waiting.opener,
-        Some(Outcome::Drop { .. }) => false,
+        Some(Outcome::Drop { .. } | Outcome::Say(_) | Outcome::Promote { .. }) => false,
     };
     part.fate = Fate::Dropped;
     waiting.mark = Mark::Decided;
@@ -313,6 +328,8 @@ enum Resolved {
     Fate(Fate),
     /// Dropped, with a text in its place.
     DropFor(Text),
+    /// Dropped, and a structured call with this id before its choice finishes.
+    Promote(Text),
 }
 
 fn resolve(
@@ -338,25 +355,30 @@ fn resolve(
                 Outcome::Drop { notice: Some(text) } if waiting.opener => {
                     Some(Resolved::DropFor(text.clone()))
                 }
-                Outcome::Drop { .. } => dropped,
+                Outcome::Say(text) if waiting.opener => Some(Resolved::DropFor(text.clone())),
+                Outcome::Drop { .. } | Outcome::Say(_) => dropped,
+                Outcome::Promote { id } if waiting.opener => Some(Resolved::Promote(id.clone())),
+                Outcome::Promote { .. } => dropped,
                 Outcome::Replace(with) if waiting.opener => {
-                    replace_body(&mut waiting.part.delta.kind, &with.body, ledger.renamed.as_ref());
+                    replace(&mut waiting.part.delta.kind, with, ledger.renamed.as_ref());
                     Some(Resolved::Fate(edited(as_it_came)))
                 }
                 Outcome::Replace(_) => dropped,
             }
         }
         Mark::Opens | Mark::Closes => match ledger(waiting.part.key)? {
-            ledger if ledger.kept > 0 => kept,
-            ledger if ledger.undecided > 0 => None,
+            ledger if ledger.leaves() => kept,
+            ledger if ledger.waits() => None,
             ledger if ledger.gone => dropped,
             ledger if !ledger.closed => None,
-            ledger if ledger.payload > 0 => dropped,
+            ledger if ledger.has_payload() => dropped,
             _ => kept,
         },
         Mark::Copies => match ledger(waiting.part.key) {
-            Some(ledger) if ledger.payload == 0 || !ledger.is_touched() => kept,
-            Some(ledger) if ledger.kept == 0 && ledger.channel != Some(Channel::Reasoning) => dropped,
+            Some(ledger) if !ledger.has_payload() || !ledger.is_touched() => kept,
+            Some(ledger) if !ledger.leaves() && ledger.channel != Some(Channel::Reasoning) => dropped,
+            // What was written into it is said again where the text is put together.
+            Some(ledger) if !ledger.is_touched_itself() => kept,
             Some(ledger) => {
                 if let DeltaKind::Copy(copy) = &mut waiting.part.delta.kind {
                     if copy.body.is_some() {
@@ -430,6 +452,14 @@ fn account(part: &mut Part, ledgers: &mut Ledgers, format: &SharedFormat) {
     let ledger = ledgers.get_mut(key);
     if let (Some(text), true) = (text, ledger.watched) {
         ledger.sent.push_str(text);
+    }
+}
+
+/// Puts a replacement in place of a delta's content.
+fn replace(kind: &mut DeltaKind, with: &Replacement, name: Option<&Text>) {
+    match (kind, &with.text) {
+        (DeltaKind::Call(call), Some(text)) => call.instead = Some(text.as_str().into()),
+        (kind, _) => replace_body(kind, &with.body, name),
     }
 }
 

@@ -185,6 +185,7 @@ pub struct Needs {
     pub(crate) opaque: Attention,
     pub(crate) structure: bool,
     pub(crate) hides_calls: bool,
+    pub(crate) guards: bool,
 }
 
 impl Needs {
@@ -199,6 +200,7 @@ impl Needs {
             opaque: all,
             structure: true,
             hides_calls: false,
+            guards: true,
         }
     }
 
@@ -213,6 +215,7 @@ impl Needs {
             opaque: none,
             structure: false,
             hides_calls: false,
+            guards: true,
         }
     }
 
@@ -256,6 +259,14 @@ impl Needs {
     /// behind it needs calls is refused (rule 15).
     pub const fn hides_calls(mut self) -> Self {
         self.hides_calls = true;
+        self
+    }
+
+    /// Whether it looks at calls to keep some of them back; true unless said otherwise. For one that does, calls that are
+    /// written as text count wherever they stand (in code, under names that were not offered): a client's parser may not
+    /// care. One that only reshapes calls says false, so that an example in a fence stays one.
+    pub const fn guards(mut self, guards: bool) -> Self {
+        self.guards = guards;
         self
     }
 
@@ -370,13 +381,21 @@ impl Verdict {
 pub struct Replacement {
     pub(crate) name: Option<String>,
     pub(crate) body: String,
+    /// The exact text of a call that was written as text.
+    pub(crate) text: Option<String>,
     pub(crate) reason: Option<String>,
 }
 
 impl Replacement {
     /// Other text, or other arguments as raw JSON.
     pub fn new(body: impl Into<String>) -> Self {
-        Self { name: None, body: body.into(), reason: None }
+        Self { name: None, body: body.into(), text: None, reason: None }
+    }
+
+    /// Exactly this text in place of a call that was [written as text](crate::block::ToolCall::written), outside of any
+    /// wrapper around it. For those behind it in a chain it is still the call that it was.
+    pub fn written(text: impl Into<String>) -> Self {
+        Self { text: Some(text.into()), ..Self::new("") }
     }
 
     /// Also another tool name.

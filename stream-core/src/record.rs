@@ -181,6 +181,8 @@ pub enum Staged {
     Discard(BlockKey),
     /// A block was replaced.
     Replace(BlockKey),
+    /// A call that was written as text became a structured one.
+    Promote(BlockKey),
     /// Text was inserted.
     Insert,
     /// The stream was ended.

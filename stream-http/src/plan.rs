@@ -25,7 +25,10 @@ use crate::{Facts, Settings};
 pub struct Plan {
     policies: Vec<Box<dyn Policy>>,
     observer: Option<Box<dyn Observer>>,
+    configure: Option<Configure>,
 }
+
+type Configure = Box<dyn FnOnce(Config) -> Config + Send>;
 
 impl Plan {
     /// No policy yet.
@@ -45,6 +48,24 @@ impl Plan {
         self
     }
 
+    /// Changes the stream's settings, which are those of the layer and of the request: whether calls are looked for in the
+    /// text, other limits.
+    ///
+    /// ```
+    /// use stream_core::Passthrough;
+    /// use stream_core::text_calls::DialectSet;
+    /// use stream_http::{Facts, Plan};
+    ///
+    /// fn plan(facts: &Facts) -> Plan {
+    ///     let dialects = facts.model().map(DialectSet::for_model).unwrap_or_default();
+    ///     Plan::new().policy(Passthrough).configure(|config| config.text_calls(dialects))
+    /// }
+    /// ```
+    pub fn configure(mut self, change: impl FnOnce(Config) -> Config + Send + 'static) -> Self {
+        self.configure = Some(Box::new(change));
+        self
+    }
+
     /// A processor's settings for this plan. Where the answer's status depends on what becomes of it, it is watched.
     pub(crate) fn builder(self, facts: &Facts, settings: &Settings, watch: Option<Watch>) -> Builder {
         let config = Config::default()
@@ -53,6 +74,10 @@ impl Plan {
             .request(Arc::clone(facts.request()))
             .interleaved_calls(settings.interleaved_calls)
             .empty_notice(settings.empty_notice.as_deref());
+        let config = match self.configure {
+            Some(change) => change(config),
+            None => config,
+        };
         let mut builder = StreamProcessor::builder().config(config);
         for policy in self.policies {
             builder = builder.policy(policy);

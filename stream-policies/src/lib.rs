@@ -6,6 +6,7 @@
 pub mod buffered_judge;
 pub mod compose;
 pub mod config;
+pub mod demote_calls;
 mod duration;
 pub mod finish_gate;
 mod glob;
@@ -19,9 +20,11 @@ pub mod judge;
 mod matcher;
 mod names;
 pub mod observe;
+pub mod promote_text_calls;
 pub mod quota;
 #[cfg(feature = "patterns")]
 pub mod redact;
+pub mod rewrite_tags;
 mod settings_error;
 #[cfg(feature = "patterns")]
 pub mod stop_on;
@@ -33,15 +36,18 @@ pub mod validate_parameters;
 pub use buffered_judge::{BufferedJudge, BufferedJudgeSettings};
 pub use compose::{Chain, Condition, FailClosed, FailOpen, Monitor, Timeout, When};
 pub use config::{PolicySet, Registry};
+pub use demote_calls::{DemoteCalls, DemoteCallsSettings};
 pub use finish_gate::{FinishGate, FinishGateSettings};
 pub use hide_reasoning::{HideReasoning, HideReasoningSettings};
 pub use inject::{Inject, InjectSettings};
 pub use judge::{CompletedCall, Judge, Rules};
 #[cfg(feature = "patterns")]
 pub use matcher::{BlockEnds, Pattern};
+pub use promote_text_calls::PromoteTextCalls;
 pub use quota::{Quota, QuotaSettings};
 #[cfg(feature = "patterns")]
 pub use redact::{AtLimit, Place, Preset, Redact, RedactSettings};
+pub use rewrite_tags::{RewriteTags, RewriteTagsSettings};
 pub use settings_error::SettingsError;
 #[cfg(feature = "patterns")]
 pub use stop_on::{StopOn, StopOnSettings};

@@ -2,12 +2,19 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// A name in Unicode's compatibility form, without invisible characters, trimmed, in lower case: full-width letters, a
-/// capital, a zero-width space or a line break make no other name of it.
+/// A name in Unicode's compatibility form, without invisible characters, trimmed, in lower case, with underscores between
+/// its words: full-width letters, a capital, a zero-width space, a line break or a hyphen make no other name of it.
 pub(crate) fn fold(name: &str) -> String {
     let visible: String = name.nfkc().filter(|c| !is_invisible(*c)).collect();
-    // Lower case may need another round: some capitals only fall apart then.
-    visible.trim().to_lowercase().nfkc().collect()
+    let upper = visible.trim().replace('\u{130}', "i").to_uppercase();
+    // Upper case first, since some small letters have no capital of their own (`ß`, `ſ`); and lower case may need another
+    // round of normalising: some capitals only fall apart then.
+    upper.to_lowercase().nfkc().map(|c| if is_between_words(c) { '_' } else { c }).collect()
+}
+
+/// What frameworks write for an underscore, which not every API takes in a name.
+fn is_between_words(c: char) -> bool {
+    matches!(c, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}') || c.is_whitespace()
 }
 
 /// Controls, and characters that leave no mark.
@@ -32,5 +39,11 @@ mod tests {
             assert_eq!(fold(name), "bash", "{name:?}");
         }
         assert_eq!(fold("bash2"), "bash2");
+        for name in ["run_shell", "run-shell", "RUN SHELL", "run\u{2011}shell"] {
+            assert_eq!(fold(name), "run_shell", "{name:?}");
+        }
+        for name in ["KISS", "\u{212a}\u{130}\u{17f}s", "kiß"] {
+            assert_eq!(fold(name), "kiss", "{name:?}");
+        }
     }
 }

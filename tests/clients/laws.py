@@ -48,9 +48,13 @@ def answered(scenario, outcome, _):
 
 
 def blocked(scenario, outcome, _):
-    """A block, and an upstream that fails, is never taken for an answer."""
+    """A block, and an upstream that fails, is never taken for an answer; a block is not asked for again."""
     if not scenario.startswith(("blocked-", "upstream-")):
         return None
+    if scenario == "blocked-status" and "raises" not in outcome:
+        return f"expected an exception, found {outcome}"
+    if outcome.get("asked", "1") != "1":
+        return f"expected to be asked once, found {outcome}"
     if "raises" not in outcome and outcome.get("returns") in NORMAL:
         return f"expected an exception or the ending of a refusal, found {outcome}"
 

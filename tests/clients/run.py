@@ -4,6 +4,7 @@
 """
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
@@ -19,12 +20,14 @@ HERE = Path(__file__).parent
 EXPECTED = HERE / "expected.toml"
 GUIDE = HERE.parent.parent / "docs" / "clients.md"
 PYTHON = ["openai_sdk.py", "anthropic_sdk.py", "google_sdk.py"]
+# What each gateway is called in the drivers' environment, and its file.
+GATEWAYS = {"GATEWAY": "gateway.toml", "BY_STATUS": "by-status.toml"}
 NODE = ["openai_sdk.mjs", "anthropic_sdk.mjs", "google_sdk.mjs", "ai_sdk.mjs"]
 
 
 def main():
     options = argparse.ArgumentParser()
-    for name in ("--host", "--python", "--node"):
+    for name in ("--upstream", "--gateway", "--python", "--node"):
         options.add_argument(name, required=True)
     options.add_argument("--write", action="store_true")
     options = options.parse_args()
@@ -48,20 +51,34 @@ def main():
 
 def measure(options):
     """The lines of all drivers."""
-    host = subprocess.Popen([options.host], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        places = json.loads(host.stdout.readline())
-        env = os.environ | {"GATEWAY": places["gateway"], "UPSTREAM": places["upstream"]}
-        env["PYTHONDONTWRITEBYTECODE"] = "1"
+    with contextlib.ExitStack() as running:
+        upstream = running.enter_context(process([options.upstream], stdin=subprocess.PIPE))
+        env = os.environ | json.loads(upstream.stdout.readline())
+        for name, config in GATEWAYS.items():
+            serve = [options.gateway, "serve", "--config", HERE / config, "--listen", "127.0.0.1:0"]
+            gateway = running.enter_context(process([*serve, "--upstream", env["UPSTREAM"], "--log", "error"]))
+            env[name] = gateway.stdout.readline().split()[-1]
         drivers = [[options.python, HERE / "python" / name] for name in PYTHON]
         drivers += [["node", Path(options.node) / name] for name in NODE]
         run = lambda driver: subprocess.run(driver, env=env, stdout=subprocess.PIPE, text=True, check=True)
         with ThreadPoolExecutor(len(drivers)) as pool:
             outputs = list(pool.map(run, drivers))
-    finally:
-        host.stdin.close()
-        host.wait()
     return [json.loads(line) for output in outputs for line in output.stdout.splitlines()]
+
+
+@contextlib.contextmanager
+def process(command, **options):
+    """A program that runs meanwhile, and ends without a complaint when it is asked to."""
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options)
+    try:
+        yield running
+    finally:
+        if running.stdin:
+            running.stdin.close()
+        else:
+            running.terminate()
+        if running.wait() != 0:
+            raise SystemExit(f"{command[0]} ended with {running.returncode}")
 
 
 if __name__ == "__main__":

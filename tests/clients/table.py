@@ -9,7 +9,7 @@ TITLES = {
     "anthropic-messages": "Messages",
     "gemini": "Gemini",
 }
-KEYS = ["returns", "raises", "message", "text", "calls", "ran", "why", "second", "upstream"]
+KEYS = ["returns", "raises", "message", "text", "calls", "ran", "why", "second", "upstream", "asked"]
 
 
 def outcomes(lines):

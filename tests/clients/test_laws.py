@@ -47,6 +47,10 @@ class Laws(unittest.TestCase):
                 line("whole/blocked-start", outcome),
             )
 
+    def test_a_block_that_is_asked_for_again_is_found(self):
+        outcome = {"raises": "ServerError", "message": "no", "text": "", "asked": "3"}
+        self.assert_broken(f"expected to be asked once, found {outcome}", line("blocked-error", outcome))
+
     def test_an_exception_where_an_answer_goes_on_is_found(self):
         outcome = {"raises": "IndexError", "message": "", "text": "On it."}
         expected = {"text": "On it.", "calls": [], "second": "Fine."}

@@ -1,23 +1,31 @@
 //! What can be said on the command line.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use stream_core::wire::{self, SharedFormat};
 use stream_testkit::Cut;
 use stream_testkit::conformance::Deviation;
+use tracing::level_filters::LevelFilter;
 
-/// Look at recorded model streams, check them, and run them through policies.
+/// Put policies between model APIs and their clients; look at recorded streams, check them, replay them.
+///
+/// Without a command it serves; without anything it serves a demonstration.
 #[derive(Debug, Parser)]
-#[command(name = "gateway", version)]
+#[command(name = "gateway", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) serve: Serve,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Serve the APIs, with policies between clients and upstreams.
+    Serve(Serve),
     /// Fold a recorded stream and show its blocks.
     Inspect(Inspect),
     /// Run a recorded stream through policies: the resulting bytes go to standard output, the decisions to standard
@@ -25,6 +33,37 @@ pub(crate) enum Command {
     Replay(Replay),
     /// Check recorded streams against the rules of their format: a line for each violation, and exit code 1.
     Check(Check),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Upstreams, policies, limits and recording; the demonstration without it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// One upstream for all APIs, instead of those of the file.
+    #[arg(long, value_name = "URL")]
+    pub(crate) upstream: Option<String>,
+    /// Where to listen; 127.0.0.1:8080 unless the file says otherwise. Port 0 is any that is free.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Record what upstreams answer and what clients get, as logs in this directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) record: Option<PathBuf>,
+    /// How much is logged on standard error: error, warn, info, debug or trace.
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    pub(crate) log: LevelFilter,
+    /// The form of the logs.
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    pub(crate) log_format: LogFormat,
+}
+
+/// The form of logs.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// An object for each line.
+    Json,
 }
 
 #[derive(Debug, Args)]
@@ -42,6 +81,9 @@ pub(crate) struct Inspect {
 pub(crate) struct Replay {
     /// A chunk log.
     pub(crate) file: PathBuf,
+    /// The file whose policies it goes through; without it everything passes.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     /// How the bytes are cut: original, whole, event, byte, random:SEED, or a number of bytes.
     #[arg(long, default_value = "original")]
     pub(crate) cut: Cut,
@@ -51,9 +93,6 @@ pub(crate) struct Replay {
     /// Also write a page that shows what was held, released, dropped and rewritten, when and why.
     #[arg(long, value_name = "OUT")]
     pub(crate) html: Option<PathBuf>,
-    /// Let time pass as it was recorded, instead of jumping over it: for judges that are asked over a network.
-    #[arg(long)]
-    pub(crate) real_time: bool,
     #[command(flatten)]
     pub(crate) format: Format,
 }

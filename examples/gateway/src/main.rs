@@ -1,13 +1,16 @@
-//! `gateway`: look at recorded model streams, check them, and run them through policies.
+//! `gateway`: put policies between model APIs and their clients; look at recorded streams, check them, replay them.
 
 mod check;
 mod cli;
+mod config;
 mod html;
 mod inspect;
 mod logs;
 mod policies;
 mod progress;
 mod replay;
+mod serve;
+mod upstream;
 
 use std::process::ExitCode;
 
@@ -30,8 +33,10 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<ExitCode, String> {
     match arguments.command {
-        Command::Inspect(arguments) => inspect::run(&arguments),
-        Command::Replay(arguments) => replay::run(&arguments),
-        Command::Check(arguments) => check::run(&arguments),
+        None => serve::run(&arguments.serve),
+        Some(Command::Serve(arguments)) => serve::run(&arguments),
+        Some(Command::Inspect(arguments)) => inspect::run(&arguments),
+        Some(Command::Replay(arguments)) => replay::run(&arguments),
+        Some(Command::Check(arguments)) => check::run(&arguments),
     }
 }

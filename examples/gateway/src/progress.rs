@@ -75,7 +75,7 @@ impl Drop for Progress {
 }
 
 fn bar(what: &str, done: usize, total: usize) -> String {
-    let share = |of: usize| if total == 0 { of } else { (done.min(total) * of) / total };
+    let share = |of: usize| (done.min(total) * of).checked_div(total).unwrap_or(of);
     let full = share(WIDTH);
     format!("[{}{}] {:>3} % {what}", "█".repeat(full), "░".repeat(WIDTH - full), share(100))
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use stream_core::{Action, Config, Decision};
-use stream_testkit::{ChunkLog, Replay, Replayed};
+use stream_testkit::{ChunkLog, Replay, Replayed, WireKind};
 
 use crate::policies::Policies;
 use crate::progress::Progress;
@@ -13,7 +13,10 @@ use crate::{cli, html, logs};
 /// Runs a log through the policies, and prints what comes of it.
 pub(crate) fn run(arguments: &cli::Replay) -> Result<ExitCode, String> {
     let log = logs::load(&arguments.file)?;
-    let replayed = replay(&log, arguments, &Policies)?;
+    let named = arguments.format.named();
+    let api = named.as_ref().map(|format| format.name()).or(log.kind().map(WireKind::name));
+    let policies = Policies::load(arguments.config.as_deref(), api)?;
+    let replayed = replay(&log, arguments, &policies)?;
     if let Some(file) = &arguments.html {
         std::fs::write(file, html::page(&replayed))
             .map_err(|error| format!("{}: {error}", file.display()))?;
@@ -33,12 +36,13 @@ pub(crate) fn run(arguments: &cli::Replay) -> Result<ExitCode, String> {
 
 fn replay(log: &ChunkLog, arguments: &cli::Replay, policies: &Policies) -> Result<Replayed, String> {
     let config = arguments.format.named().into_iter().fold(Config::default(), Config::format);
-    let mut replay = Replay::new(log).cut(arguments.cut).config(config);
+    let mut replay = Replay::new(log).cut(arguments.cut).config(policies.configure(config));
     for place in 0..policies.len() {
         let policies = policies.clone();
         replay = replay.policy(move || policies.policy(place));
     }
-    if !arguments.real_time {
+    // A clock that jumps would leave no time to whoever is asked over a network.
+    if !policies.ask_over_network() {
         return Ok(Progress::while_doing("replaying", || replay.run()));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -32,6 +32,15 @@ call shell with {\"command\":\"ls\"}
 }
 
 #[test]
+fn a_dialect_of_ones_own_is_judged_and_promoted() {
+    let said = "\
+text \"Sure.  And  done.\"
+call search with {\"query\":\"rust\"}
+";
+    assert_eq!(output("dialect"), said);
+}
+
+#[test]
 fn a_judge_keeps_files_from_being_overwritten() {
     let output = output("judge");
     let mut said: Vec<&str> = output.lines().collect();

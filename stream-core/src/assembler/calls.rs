@@ -37,12 +37,12 @@ impl Calls {
             None => self.last,
         };
         match (&delta.name, named) {
-            (Some(name), Some(key)) => {
+            (Some(_), Some(key)) => {
                 // A name without an id: repeated on a continuation, or late, or the opening of the next call.
                 let call = call(blocks, key)?;
-                let goes_on = call.name.is_empty()
-                    || (call.name == *name
-                        && !self.balances.entry(key).or_default().is_whole(&call.arguments));
+                // With arguments that are not whole it is no opening: some clients would put both names together.
+                let goes_on =
+                    call.name.is_empty() || !self.balances.entry(key).or_default().is_whole(&call.arguments);
                 (goes_on && !call.is_complete()).then_some(key)
             }
             (Some(_), None) => None,

@@ -55,6 +55,8 @@ pub(crate) struct Fold {
     pub(super) slots: HashMap<(u32, u32, Class), BlockKey>,
     /// The channels of items that hold several blocks, and the blocks they hold.
     pub(super) items: HashMap<u32, Item>,
+    /// Calls that were written as text, by their numbers.
+    pub(super) written: HashMap<u32, BlockKey>,
     pub(super) keep: Keep,
     pub(super) limits: Limits,
     pub(super) interleaved: bool,
@@ -103,6 +105,7 @@ impl Fold {
             choices: HashMap::new(),
             slots: HashMap::new(),
             items: HashMap::new(),
+            written: HashMap::new(),
             keep,
             limits,
             interleaved,
@@ -123,7 +126,19 @@ impl Fold {
             ));
         }
         let choice = delta.choice.unwrap_or(0);
+        let written = delta.place.split.and_then(|split| split.call);
         let transition = match &mut delta.kind {
+            DeltaKind::Call(call) if call.written.is_some() => {
+                let opening = &*call;
+                self.written(choice, written, |fold| fold.open_call(choice, None, opening))?
+            }
+            DeltaKind::Opaque { kind, runs, bytes } if written.is_some() => {
+                self.written(choice, written, |fold| fold.open_opaque(choice, kind.clone(), *runs, *bytes))?
+            }
+            DeltaKind::CallText => {
+                Transition::Folded(written.and_then(|call| self.written.get(&call).copied()))
+            }
+            DeltaKind::Markup { .. } => Transition::Folded(None),
             DeltaKind::Text { channel, text } => match delta.slot {
                 Slot::At { item, part } => self.numbered_text(choice, item, part, *channel, text)?,
                 slot => self.running_text(choice, *channel, slot == Slot::Speech, text)?,
@@ -279,10 +294,7 @@ impl Fold {
                 self.complete(key);
                 return Ok(Transition::Completed(key));
             }
-            let key = self.open(choice, |key| {
-                StreamBlock::Opaque(OpaqueBlock { head: Head::new(key, choice), kind, runs })
-            })?;
-            self.state.blocks[key.index()].head_mut().bytes = bytes;
+            let key = self.open_opaque(choice, kind, runs, bytes)?;
             // It is one whole thing.
             self.complete(key);
             self.state.completed = Some(key);
@@ -306,6 +318,14 @@ impl Fold {
         };
         self.state.blocks[key.index()].head_mut().bytes += bytes;
         Ok(Transition::Folded(Some(key)))
+    }
+
+    fn open_opaque(&mut self, choice: u32, kind: Text, runs: Runs, bytes: usize) -> Result<BlockKey, Error> {
+        let key = self.open(choice, |key| {
+            StreamBlock::Opaque(OpaqueBlock { head: Head::new(key, choice), kind, runs })
+        })?;
+        self.state.blocks[key.index()].head_mut().bytes = bytes;
+        Ok(key)
     }
 
     fn finish(&mut self, choice: u32, reason: FinishReason) -> Result<(), Error> {

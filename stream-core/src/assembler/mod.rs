@@ -5,6 +5,7 @@ mod copies;
 pub(crate) mod fold;
 mod numbered;
 mod running;
+mod written;
 
 use bytes::Bytes;
 
@@ -13,6 +14,7 @@ use crate::engine::Config;
 use crate::error::Error;
 use crate::intake::Intake;
 use crate::state::StreamState;
+use crate::text_calls::TextCalls;
 use crate::wire::{Outgoing, SharedFormat};
 use fold::{Fold, Keep, Transition};
 
@@ -33,6 +35,7 @@ use fold::{Fold, Keep, Transition};
 #[derive(Debug)]
 pub struct Assembler {
     intake: Intake,
+    text_calls: Option<TextCalls>,
     fold: Option<Fold>,
     /// The state before the first frame.
     empty: StreamState,
@@ -55,7 +58,8 @@ impl Assembler {
     /// An assembler with these settings.
     #[must_use]
     pub fn with(config: Config) -> Self {
-        Self { intake: Intake::new(&config), fold: None, empty: StreamState::default(), config }
+        let intake = Intake::new(&config);
+        Self { intake, text_calls: None, fold: None, empty: StreamState::default(), config }
     }
 
     /// Takes more bytes.
@@ -129,14 +133,35 @@ impl Assembler {
             let (id, model) = self.intake.take_meta();
             let fold = self.fold();
             fold.meta(id, model);
-            fold_frame(fold, frame, each)?;
+            let frames = match &mut self.text_calls {
+                Some(text_calls) => text_calls.push(frame),
+                None => vec![frame],
+            };
+            self.fold_frames(frames, each)?;
+        }
+        if let (Some(text_calls), false) = (&mut self.text_calls, self.intake.is_open()) {
+            let frames = text_calls.end();
+            self.fold_frames(frames, each)?;
         }
         Ok(())
+    }
+
+    fn fold_frames(
+        &mut self,
+        frames: Vec<Outgoing>,
+        each: &mut impl FnMut(Option<&StreamBlock>, &StreamState),
+    ) -> Result<(), Error> {
+        let fold = self.fold();
+        frames.into_iter().try_for_each(|frame| fold_frame(fold, frame, each))
     }
 
     fn fold(&mut self) -> &mut Fold {
         let Config { limits, interleaved, .. } = self.config;
         let intake = &mut self.intake;
+        if self.fold.is_none() {
+            let restates = intake.settled_format().traits().restates;
+            self.text_calls = TextCalls::of(&self.config, true, restates);
+        }
         self.fold.get_or_insert_with(|| Fold::new(intake.settled_format(), 0, Keep::ALL, limits, interleaved))
     }
 }

@@ -105,6 +105,7 @@ impl Fold {
                 flavor: call.flavor,
                 unopened: call.unopened,
                 joined: false,
+                written: call.written.clone(),
                 finish_seen: false,
                 cut_short: false,
             })

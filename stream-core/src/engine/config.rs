@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::limits::Limits;
 use crate::request::Request;
+use crate::text_calls::{DialectSet, ScanOptions};
 use crate::wire::{SharedFormat, WriterOptions};
 
 /// Settings of one stream.
@@ -16,6 +17,8 @@ pub struct Config {
     pub(crate) request: Arc<Request>,
     pub(crate) writer: WriterOptions,
     pub(crate) interleaved: bool,
+    pub(crate) text_calls: DialectSet,
+    pub(crate) text_call_options: Option<ScanOptions>,
 }
 
 impl Config {
@@ -46,6 +49,23 @@ impl Config {
     /// The text that stands in for an answer of which everything was dropped; `None` for no text.
     pub fn empty_notice(mut self, notice: Option<&str>) -> Self {
         self.writer.empty_notice = notice.map(Into::into);
+        self
+    }
+
+    /// Looks for tool calls, and reasoning, that the model writes as text: policies then see them as blocks like any
+    /// other.
+    ///
+    /// Unless [`text_call_options`](Self::text_call_options) say otherwise, calls count wherever they stand if a policy
+    /// looks at calls ([`ScanOptions::strict`]), else outside code and reasoning only. The tools that the
+    /// [request](Self::request) offers are the tools that are known.
+    pub fn text_calls(mut self, dialects: DialectSet) -> Self {
+        self.text_calls = dialects;
+        self
+    }
+
+    /// Says which calls count that are written as text.
+    pub fn text_call_options(mut self, options: ScanOptions) -> Self {
+        self.text_call_options = Some(options);
         self
     }
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::{Config, Engine, Work};
 use crate::closing::Closing;
 use crate::error::{Error, ErrorKind};
-use crate::policy::End;
+use crate::policy::{Attention, End};
 use crate::record::Action;
 use crate::stage::{Advance, Stage};
+use crate::text_calls::TextCalls;
 use crate::wire::Outgoing;
 
 impl Engine {
@@ -45,6 +46,7 @@ impl Engine {
             }
             match next {
                 Ok(Some(frame)) => self.take(frame),
+                Ok(None) if !self.intake.is_open() && self.end_text_calls() => {}
                 Ok(None) => {
                     let Some(end) = self.intake.take_end() else { return Work::Wait };
                     self.ensure_stages();
@@ -72,7 +74,21 @@ impl Engine {
         if let (Some(observer), Some(frame)) = (&mut self.observer, &frame.frame) {
             observer.input(frame.raw());
         }
-        self.deliver(0, vec![frame]);
+        let frames = match &mut self.text_calls {
+            Some(text_calls) => text_calls.push(frame),
+            None => vec![frame],
+        };
+        self.deliver(0, frames);
+    }
+
+    /// No more text comes: delivers the frames that waited to know whether a call begins in them. False if there were
+    /// none.
+    fn end_text_calls(&mut self) -> bool {
+        let Some(text_calls) = &mut self.text_calls else { return false };
+        let frames = text_calls.end();
+        let any = !frames.is_empty();
+        self.deliver(0, frames);
+        any
     }
 
     /// Builds stages and writer once the format is known; a stream that never told has the first format.
@@ -83,12 +99,15 @@ impl Engine {
         let format = self.intake.settled_format();
         self.writer = Some(format.writer(&self.config.writer));
         let Config { limits, interleaved, .. } = self.config;
+        let looks = self.specs.iter().any(|spec| spec.needs.guards && spec.needs.calls != Attention::Nothing);
+        self.text_calls = TextCalls::of(&self.config, looks, format.traits().restates);
         for (number, spec) in self.specs.iter().enumerate() {
             let number = u8::try_from(number).unwrap_or(u8::MAX);
             let (name, needs) = (spec.name.as_str(), spec.needs);
             let format = Arc::clone(&format);
             let mut stage = Stage::new(number, name, needs, spec.on_failure, format, limits, interleaved);
             stage.watching = spec.watching;
+            stage.text_calls = self.text_calls.is_some();
             self.stages.push(stage);
         }
     }
@@ -138,7 +157,13 @@ impl Engine {
         }
         if let Some(stage) = behind.get_mut(next) {
             frames.into_iter().for_each(|frame| stage.push(frame));
-        } else if self.is_whole {
+            return;
+        }
+        let frames: Vec<Outgoing> = match &mut self.text_calls {
+            Some(text_calls) => frames.into_iter().map(|frame| text_calls.join(frame)).collect(),
+            None => frames,
+        };
+        if self.is_whole {
             self.whole = frames.into_iter().next().or_else(|| self.whole.take());
         } else if let Some(writer) = &mut self.writer {
             for frame in frames {

@@ -54,7 +54,7 @@ pub use work::{Failure, Judging, Work};
 use crate::block::{BlockKey, MAX_STAGES};
 use crate::chunk::Chunk;
 use crate::closing::Closing;
-use crate::context::{Context, EffectError, Effects};
+use crate::context::{Context, Effects};
 use crate::error::{Error, ErrorKind};
 use crate::intake::Intake;
 use crate::ledger::Ticket;
@@ -63,12 +63,14 @@ use crate::record::{Action, Decision, Observer, StepView};
 use crate::request::Request;
 use crate::stage::Stage;
 use crate::state::StreamState;
+use crate::text_calls::TextCalls;
 use crate::wire::{Ending, Outgoing, SharedFormat, Writer};
 
 /// One stream, without I/O. See the [module](self).
 pub struct Engine {
     config: Config,
     intake: Intake,
+    text_calls: Option<TextCalls>,
     stages: Vec<Stage>,
     specs: Vec<Spec>,
     writer: Option<Box<dyn Writer>>,
@@ -146,6 +148,7 @@ impl Engine {
         }
         Self {
             intake: Intake::new(&config),
+            text_calls: None,
             stages: Vec::new(),
             specs,
             writer: None,
@@ -320,12 +323,14 @@ impl Engine {
             };
             if open { Verdict::Release } else { Verdict::drop(reason) }
         });
-        let verdict = match verdict {
-            Verdict::Replace(with) if !self.stages[stage].takes(key, &with) => {
-                let reason = format!("the judge failed: {}", EffectError::NotAnObject);
-                if open { Verdict::Release } else { Verdict::drop(reason) }
-            }
-            verdict => verdict,
+        let misfit = match &verdict {
+            Verdict::Replace(with) => self.stages[stage].takes(key, with).err(),
+            _ => None,
+        };
+        let verdict = match misfit {
+            Some(_) if open => Verdict::Release,
+            Some(misfit) => Verdict::drop(format!("the judge failed: {misfit}")),
+            None => verdict,
         };
         self.carry_out(stage, key, verdict);
     }
@@ -396,7 +401,9 @@ impl Engine {
     /// How many bytes of frames are held back, over all stages that enforce.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.stages.iter().filter(|stage| !stage.watching).map(Stage::held).sum()
+        let waiting = self.text_calls.as_ref().map_or(0, TextCalls::held);
+        let stages = self.stages.iter().filter(|stage| !stage.watching);
+        waiting + stages.map(Stage::held).sum::<usize>()
     }
 
     /// The wire format, once it is known.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Committed, Stage};
 use crate::block::{BlockKey, BlockStatus, StreamBlock};
-use crate::context::{Effect, Effects};
+use crate::context::{Effect, EffectError, Effects};
 use crate::delta::Text;
 use crate::ledger::{Outcome, Ticket};
 use crate::policy::{Replacement, Verdict};
@@ -61,6 +61,10 @@ impl Stage {
                     self.overrule(key, &mut committed);
                     self.settle(key, Outcome::Drop { notice: None }, reason, now);
                 }
+                Effect::Say { key, text, reason } => {
+                    self.overrule(key, &mut committed);
+                    self.settle(key, Outcome::Say(text.into()), Some(reason), now);
+                }
                 Effect::Replace { key, with } => {
                     self.overrule(key, &mut committed);
                     if let Some(waiting) = part.as_mut().filter(|waiting| waiting.part.key == Some(key))
@@ -69,6 +73,15 @@ impl Stage {
                         self.hold(waiting, None, now);
                     }
                     self.replace(key, with, now);
+                }
+                Effect::Promote { key, id } => {
+                    self.overrule(key, &mut committed);
+                    if let Some(waiting) = part.as_mut().filter(|waiting| waiting.part.key == Some(key))
+                        && std::mem::take(&mut undecided)
+                    {
+                        self.hold(waiting, None, now);
+                    }
+                    self.settle(key, Outcome::Promote { id: id.into() }, None, now);
                 }
                 Effect::Insert(text) => {
                     let text = Text::from(text);
@@ -125,10 +138,10 @@ impl Stage {
         committed
     }
 
-    /// Whether a block can be replaced so: where arguments are a JSON value, with nothing but an object (rule 25).
-    pub(crate) fn takes(&self, key: BlockKey, with: &Replacement) -> bool {
-        let is_call = self.fold.state.block(key).is_some_and(|block| block.as_tool_call().is_some());
-        !is_call || !self.format.traits().arguments_are_json || crate::json::is_object(&with.body)
+    /// Whether a block can be replaced so.
+    pub(crate) fn takes(&self, key: BlockKey, with: &Replacement) -> Result<(), EffectError> {
+        let block = self.fold.state.block(key);
+        block.map_or(Ok(()), |block| block.takes(with, self.format.traits()))
     }
 
     /// Carries out a verdict. An ending, if it was to terminate.
@@ -194,7 +207,9 @@ impl Stage {
         let action = match &outcome {
             Outcome::Release => Action::Released,
             Outcome::Drop { .. } => Action::Dropped,
-            Outcome::Edit(_) | Outcome::Replace(_) => Action::Edited,
+            Outcome::Edit(_) | Outcome::Replace(_) | Outcome::Say(_) | Outcome::Promote { .. } => {
+                Action::Edited
+            }
         };
         if let Some(hold) = self.ledgers.settle(key, outcome) {
             self.note(Some(key), action, reason, hold.bytes, now.saturating_sub(hold.since));

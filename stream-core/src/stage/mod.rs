@@ -46,6 +46,8 @@ pub(crate) struct Stage {
     bypassed: bool,
     /// Only watches: frames pass it by on their way, and what it lets go goes nowhere.
     pub(crate) watching: bool,
+    /// Calls are looked for in the text.
+    pub(crate) text_calls: bool,
     /// Keys of the stage before, and the keys of the same blocks here.
     renamed: HashMap<BlockKey, BlockKey>,
     /// Inserted texts that wait for the end of a call, with their choices.
@@ -126,6 +128,7 @@ impl Stage {
             marks: 0,
             bypassed: false,
             watching: false,
+            text_calls: false,
             renamed: HashMap::new(),
             deferred: Vec::new(),
             decisions: Vec::new(),

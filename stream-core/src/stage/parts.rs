@@ -7,8 +7,9 @@ use crate::block::{BlockKey, StreamBlock};
 use crate::chunk::{ChunkKind, Structure};
 use crate::delta::{Channel, Delta, DeltaKind, Slot};
 use crate::error::Error;
+use crate::ledger::Around;
 use crate::outbox::{Mark, Waiting};
-use crate::policy::Attention;
+use crate::policy::{Attention, Needs};
 use crate::record::Action;
 use crate::wire::Fate;
 
@@ -89,8 +90,14 @@ impl Stage {
             Slot::At { item, .. } if self.fold.item_channel(item).is_some() => Some(item),
             _ => None,
         };
+        let split = waiting.part.delta.place.split;
+        let around = Around {
+            item,
+            section: split.and_then(|split| split.section),
+            host: split.and_then(|_| self.fold.host(waiting.part.delta.slot)).filter(|host| *host != key),
+        };
         let choice = block.choice();
-        waiting.opener = self.ledgers.came(block, item, attention != Attention::Nothing);
+        waiting.opener = self.ledgers.came(block, around, attention != Attention::Nothing);
         self.outbox.payload_came(choice, self.step, Some(key));
         match attention {
             Attention::Nothing => {
@@ -135,6 +142,18 @@ impl Stage {
                     _ => Mark::Decided,
                 }
             }
+            (DeltaKind::Markup { closes }, _) => {
+                let Some(item) = delta.place.split.and_then(|split| split.section) else {
+                    return Mark::Decided;
+                };
+                if *closes {
+                    self.ledgers.close_item(item);
+                } else {
+                    self.ledgers.open_item(item);
+                }
+                Mark::Wraps { item }
+            }
+            (DeltaKind::CallText, _) if block.is_some() => Mark::Closes,
             // What the policy does not look at it cannot drop: the opening need not wait for it.
             (DeltaKind::Start { channel }, _) if self.ignores(*channel) => Mark::Decided,
             (DeltaKind::Start { .. }, _) if !reasoning && block.is_some() => Mark::Opens,
@@ -161,7 +180,10 @@ impl Stage {
 
     /// Whether text of this channel passes the policy by.
     fn ignores(&self, channel: Channel) -> bool {
-        self.bypassed || self.needs.of_channel(channel) == Attention::Nothing
+        let may_hold_calls = self.text_calls && channel == Channel::Content;
+        let looks = self.needs.of_channel(channel) != Attention::Nothing
+            || (may_hold_calls && self.needs != Needs::nothing());
+        self.bypassed || !looks
     }
 }
 
@@ -174,6 +196,7 @@ fn structure(kind: &DeltaKind) -> Structure {
         DeltaKind::Usage(_) => Structure::Usage,
         DeltaKind::Error(_) => Structure::Error,
         DeltaKind::Terminal => Structure::Terminal,
+        DeltaKind::CallText | DeltaKind::Markup { .. } => Structure::Attached,
         DeltaKind::Copy(_) | DeltaKind::Annotation { .. } | DeltaKind::Signature | DeltaKind::Stop => {
             Structure::Attached
         }

@@ -65,6 +65,8 @@ fn a_gemini_event_with_a_key_almost_like_a_known_one_closes_the_stream() {
     };
     let before = part(r#"{"text":"hi"}"#);
     for frame in [
+        part(r#"{"function_call":{"name":"secret","args":{}}}"#),
+        part(r#"{"text":"ok","Text":"secret"}"#),
         part(r#"{"functionCall":{"name":"ls","args":{},"Args":{"a":"secret"}}}"#),
         part(r#"{"functionCall":{"name":"ls","args":{},"partial_args":[{"stringValue":"secret"}]}}"#),
         data(r#"{"modelVersion":"x","Candidates":[{"content":{"parts":[{"text":"secret"}]}}]}"#),

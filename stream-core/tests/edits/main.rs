@@ -19,3 +19,4 @@ mod policies;
 mod rewrites;
 mod scripts;
 mod verdicts;
+mod written;

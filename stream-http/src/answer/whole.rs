@@ -67,17 +67,17 @@ pub(super) async fn police<B>(
             Response::from_parts(parts, ResponseBody::whole(body, trailers))
         }
         Left::Blocked { body, message } => {
-            let body = match shared.settings().block_status {
+            // An error with a status of success would be read as an answer.
+            let misleads = is_error(&body) && parts.status.is_success();
+            let status = shared.settings().block_status.or(misleads.then_some(StatusCode::FORBIDDEN));
+            let body = match status {
                 Some(status) => {
                     parts.status = status;
+                    // Status and body say the same: some clients believe the one, some the other.
                     Bytes::from(api.error_body(status, &message))
                 }
                 None => body,
             };
-            if is_error(&body) && parts.status.is_success() {
-                // An error with a status of success would be read as an answer.
-                parts.status = StatusCode::FORBIDDEN;
-            }
             head::changed(&mut parts.headers, body.len(), false);
             Response::from_parts(parts, ResponseBody::whole(body, None))
         }

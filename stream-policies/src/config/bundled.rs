@@ -7,8 +7,9 @@ use super::error::ConfigError;
 use super::judges;
 use super::registry::Registry;
 use crate::{
-    BufferedJudge, BufferedJudgeSettings, FinishGate, FinishGateSettings, HideReasoningSettings,
-    InjectSettings, QuotaSettings, ToolGate, ToolGateSettings, ValidateParametersSettings,
+    BufferedJudge, BufferedJudgeSettings, DemoteCallsSettings, FinishGate, FinishGateSettings,
+    HideReasoningSettings, InjectSettings, PromoteTextCalls, QuotaSettings, RewriteTagsSettings, ToolGate,
+    ToolGateSettings, ValidateParametersSettings,
 };
 #[cfg(feature = "patterns")]
 use crate::{RedactSettings, StopOnSettings};
@@ -23,6 +24,10 @@ fn add(registry: &mut Registry) -> Result<(), ConfigError> {
     judges::register(registry, "buffered-judge", |settings: BufferedJudgeSettings, judge| {
         BufferedJudge::new(judge).settings(settings)
     })?;
+    registry.register("demote-calls", |settings: DemoteCallsSettings| {
+        let policy = settings.build()?;
+        Ok(move || policy.clone())
+    })?;
     registry.register("finish-gate", |settings: FinishGateSettings| {
         Ok(move || FinishGate::new().settings(settings.clone()))
     })?;
@@ -35,7 +40,12 @@ fn add(registry: &mut Registry) -> Result<(), ConfigError> {
         Ok(move || policy.clone())
     })?;
     registry.register("passthrough", |_: NoSettings| Ok(|| Passthrough))?;
+    registry.register("promote-text-calls", |_: NoSettings| Ok(PromoteTextCalls::new))?;
     registry.register("quota", |settings: QuotaSettings| {
+        let policy = settings.build()?;
+        Ok(move || policy.clone())
+    })?;
+    registry.register("rewrite-tags", |settings: RewriteTagsSettings| {
         let policy = settings.build()?;
         Ok(move || policy.clone())
     })?;

@@ -29,6 +29,16 @@
 //! ([settings](crate::judge::rules::RulesSettings)) and, with the feature `http`, `webhook` and `model`. All that are named
 //! must allow, the cheapest is asked first; `cache = 1000` keeps verdicts of those over the network.
 //!
+//! Calls that models write as text are looked for if the file says so, and which:
+//!
+//! ```toml
+//! [text_calls]
+//! dialects = ["hermes", "qwen-prompted"]     # by their names
+//! by_model = true                            # also those of the model's family
+//! reasoning = [["<think>", "</think>"]]      # text in these tags is reasoning
+//! count = "everywhere"                       # or "outside_code"; by default everywhere if a policy guards calls
+//! ```
+//!
 //! # A wrong file never means "no policy"
 //!
 //! Unknown kinds and keys, values of another type, bad patterns, contradictory settings, policies that cannot work together,
@@ -60,6 +70,7 @@ mod registry;
 mod set;
 #[cfg(all(test, feature = "toml"))]
 mod tests;
+mod text_calls;
 #[cfg(feature = "toml")]
 mod toml;
 

@@ -9,8 +9,9 @@ use stream_core::Policy;
 
 use super::common::{self, Common};
 use super::error::ConfigError;
-use super::node::{Node, Value, take};
+use super::node::{Key, Node, Value, take};
 use super::set::{Entry, PolicySet};
+use super::text_calls::TextCallsSettings;
 use super::{bundled, de};
 use crate::SettingsError;
 
@@ -120,6 +121,28 @@ impl Registry {
         self.read_node(super::toml::parse(text)?)
     }
 
+    /// Reads the policies of a TOML file that also says other things: the keys of its host are not looked at.
+    ///
+    /// ```
+    /// use stream_policies::config::Registry;
+    ///
+    /// let file = "listen = \"127.0.0.1:0\"\n[[policy]]\nkind = \"passthrough\"";
+    /// assert_eq!(Registry::new().read_toml_beside(file, &["listen"])?.len(), 1);
+    /// # Ok::<(), stream_policies::config::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When anything of it is wrong, but for what those keys say.
+    #[cfg(feature = "toml")]
+    pub fn read_toml_beside(&self, text: &str, others: &[&str]) -> Result<PolicySet, ConfigError> {
+        let mut file = super::toml::parse(text)?;
+        if let Value::Table(members) = &mut file.value {
+            members.retain(|(key, _)| !others.contains(&key.name.as_str()));
+        }
+        self.read_node(file)
+    }
+
     /// Reads policies from any serde format.
     ///
     /// ```
@@ -147,8 +170,10 @@ impl Registry {
             ConfigError::new(message).at(place)
         };
         let (_, list) = take(&mut file, "policy").ok_or_else(none)?;
+        let text_calls =
+            take(&mut file, "text_calls").map(|(key, node)| text_calls(&key, &node)).transpose()?;
         if let Some((key, _)) = file.first() {
-            return Err(ConfigError::unknown("key", &key.name, &["policy"]).at(key.place));
+            return Err(ConfigError::unknown("key", &key.name, &["policy", "text_calls"]).at(key.place));
         }
         let at = list.place;
         let Value::List(items) = list.value else {
@@ -163,7 +188,16 @@ impl Registry {
         if entries.is_empty() {
             return Err(none());
         }
-        PolicySet::new(entries)
+        let needs = ["rewrite-tags", "promote-text-calls"];
+        let needs = entries.iter().position(|entry| needs.contains(&entry.kind.as_str()));
+        if let (Some(number), None) = (needs, &text_calls) {
+            let message = format!(
+                "expected [text_calls] beside the kind {}, found none: it would never see a call",
+                entries[number].kind
+            );
+            return Err(ConfigError::new(message).within(&format!("policy[{number}]"), place));
+        }
+        PolicySet::new(entries, text_calls.unwrap_or_default())
     }
 
     fn entry(&self, node: Node) -> Result<Entry, ConfigError> {
@@ -188,6 +222,12 @@ impl Registry {
         let make = build(&settings).map_err(|error| common::with_common_keys(error, &settings))?;
         Ok(Entry { kind: name.clone(), make, common })
     }
+}
+
+fn text_calls(key: &Key, node: &Node) -> Result<TextCallsSettings, ConfigError> {
+    let settings = de::read::<TextCallsSettings>(node)
+        .and_then(|settings| settings.check().map_err(|error| placed(&error, node)).map(|()| settings));
+    settings.map_err(|error| error.within(&key.name, node.place.or(key.place)))
 }
 
 /// An error of settings, at the place in the file that its path leads to.

@@ -5,12 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::stream;
-use stream_core::{Policy, StreamProcessor};
+use stream_core::{Config, Policy, StreamProcessor};
 
 use super::common::Common;
 use super::describe::Description;
 use super::error::ConfigError;
 use super::registry::Maker;
+use super::text_calls::TextCallsSettings;
 use crate::compose::Chain;
 
 /// The policies of a file, in order: makes the [`Chain`] of each stream. Clones share them.
@@ -41,7 +42,10 @@ use crate::compose::Chain;
 /// # Ok::<(), stream_policies::config::ConfigError>(())
 /// ```
 #[derive(Clone)]
-pub struct PolicySet(Arc<Vec<Entry>>);
+pub struct PolicySet {
+    entries: Arc<Vec<Entry>>,
+    text_calls: Arc<TextCallsSettings>,
+}
 
 /// One policy of a file.
 #[derive(Clone)]
@@ -69,8 +73,8 @@ impl PolicySet {
         super::Registry::new().read_toml(text)
     }
 
-    pub(crate) fn new(entries: Vec<Entry>) -> Result<Self, ConfigError> {
-        let set = Self(Arc::new(entries));
+    pub(crate) fn new(entries: Vec<Entry>, text_calls: TextCallsSettings) -> Result<Self, ConfigError> {
+        let set = Self { entries: Arc::new(entries), text_calls: Arc::new(text_calls) };
         // Policies that cannot work together are found now, not with the first stream.
         let nothing = stream::empty::<Result<Vec<u8>, Infallible>>();
         match set.chain().add_to(StreamProcessor::builder()).build(nothing) {
@@ -81,25 +85,34 @@ impl PolicySet {
 
     /// The policies of one stream.
     pub fn chain(&self) -> Chain {
-        self.0.iter().map(Entry::policy).collect()
+        self.entries.iter().map(Entry::policy).collect()
+    }
+
+    /// A stream's settings with what the file says of calls that are written as text, for the answer of this model.
+    pub fn configure(&self, config: Config, model: Option<&str>) -> Config {
+        let config = config.text_calls(self.text_calls.dialects(model));
+        match self.text_calls.options() {
+            Some(options) => config.text_call_options(options),
+            None => config,
+        }
     }
 
     /// What each policy looks at and what it does not: to be shown at start.
     #[must_use]
     pub fn describe(&self) -> Description {
-        Description::of(&self.0)
+        Description::of(&self.entries)
     }
 
     /// How many policies there are; never none.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "it is never empty")]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.entries.len()
     }
 }
 
 impl fmt::Debug for PolicySet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|entry| &entry.kind)).finish()
+        f.debug_list().entries(self.entries.iter().map(|entry| &entry.kind)).finish()
     }
 }

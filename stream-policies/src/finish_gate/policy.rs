@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use serde::de::IgnoredAny;
+use stream_core::text_calls::UNPARSED;
 use stream_core::wire::Ending;
 use stream_core::{
     Attention, BlockKey, CallFlavor, Chunk, ChunkKind, Context, End, FinishKind, Needs, Policy, PolicyError,
@@ -77,6 +78,7 @@ impl FinishGate {
             });
             let finished = match block {
                 StreamBlock::ToolCall(call) => call.is_finished(),
+                other if is_unparsed(other) => false,
                 // Of something opaque only its place tells whether it was cut off.
                 other => !cut || last(other.choice()).is_some_and(|last| last.key() != other.key()),
             };
@@ -179,13 +181,19 @@ impl Policy for FinishGate {
     }
 }
 
+/// Whether it began like a call in the text, and is none.
+fn is_unparsed(block: &StreamBlock) -> bool {
+    matches!(block, StreamBlock::Opaque(block) if block.kind() == UNPARSED)
+}
+
 /// Whether its arguments are empty or one whole JSON value (rule 3).
 fn is_whole(block: &StreamBlock) -> bool {
-    block.as_tool_call().is_none_or(|call| {
-        call.flavor() == CallFlavor::Custom
-            || call.arguments().trim().is_empty()
-            || serde_json::from_str::<IgnoredAny>(call.arguments()).is_ok()
-    })
+    !is_unparsed(block)
+        && block.as_tool_call().is_none_or(|call| {
+            call.flavor() == CallFlavor::Custom
+                || call.arguments().trim().is_empty()
+                || serde_json::from_str::<IgnoredAny>(call.arguments()).is_ok()
+        })
 }
 
 const NO_FINISH: &str = "no finish came";

@@ -1,5 +1,7 @@
 //! The policy.
 
+use std::collections::BTreeSet;
+
 use stream_core::{
     Attention, BlockKey, Chunk, Context, Needs, Policy, PolicyError, StreamState, async_trait,
 };
@@ -11,13 +13,13 @@ use super::HideReasoningSettings;
 #[must_use]
 pub struct HideReasoning {
     settings: HideReasoningSettings,
-    /// The last block that the placeholder stands for.
-    told: Option<BlockKey>,
+    /// The blocks that a placeholder stands for.
+    told: BTreeSet<BlockKey>,
 }
 
 impl HideReasoning {
     pub(super) fn new(settings: HideReasoningSettings) -> Self {
-        Self { settings, told: None }
+        Self { settings, told: BTreeSet::new() }
     }
 }
 
@@ -43,7 +45,7 @@ impl Policy for HideReasoning {
     ) -> Result<(), PolicyError> {
         let Some(key) = chunk.block().filter(|_| chunk.is_payload()) else { return Ok(()) };
         let placeholder = self.settings.placeholder.clone().filter(|_| !ctx.reasoning_is_signed());
-        let text = placeholder.filter(|_| self.told.replace(key) != Some(key));
+        let text = placeholder.filter(|_| self.told.insert(key));
         ctx.buffer(chunk);
         ctx.flush_first(key, [Some(text.unwrap_or_default())], Some("reasoning is hidden".to_owned()));
         Ok(())

@@ -1,4 +1,6 @@
-use stream_testkit::{Fragments, Script, WireKind};
+use std::time::Duration;
+
+use stream_testkit::{ChunkLog, Fragments, Script, WireKind};
 
 use super::{HideReasoning, HideReasoningSettings};
 use crate::testing::{assert_lawful, everywhere, run, seen};
@@ -51,4 +53,27 @@ fn a_stream_without_reasoning_leaves_as_it_came() {
 #[test]
 fn all_laws_hold() {
     assert_lawful(&HideReasoning::default(), &script());
+}
+
+#[test]
+fn the_placeholder_stands_once_for_each_block_of_choices_that_interleave() {
+    let policy = HideReasoningSettings::default().placeholder("(thinking)").build();
+    let says = |choice: u32, delta: &str, finish: &str| {
+        format!(
+            "data: {{\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{{\"index\":{choice},\"delta\":{delta},\"finish_reason\":{finish}}}]}}\n\n"
+        )
+    };
+    let mut body = String::new();
+    for delta in [
+        r#"{"role":"assistant","reasoning_content":"They"}"#,
+        r#"{"reasoning_content":" want"}"#,
+        r#"{"content":"Hello."}"#,
+    ] {
+        body += &(says(0, delta, "null") + &says(1, delta, "null"));
+    }
+    body += &(says(0, "{}", "\"stop\"") + &says(1, "{}", "\"stop\"") + "data: [DONE]\n\n");
+    let log = ChunkLog::from_chunks("interleaved", [(Duration::ZERO, body.into())]);
+    let view = seen("interleaved", &run(&policy, &log));
+    let reasoning: Vec<&str> = view.choices.iter().map(|choice| choice.reasoning.as_str()).collect();
+    assert_eq!(reasoning, ["(thinking)", "(thinking)"]);
 }

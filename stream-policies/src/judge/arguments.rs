@@ -11,7 +11,7 @@ use super::CompletedCall;
 /// Why arguments cannot be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unreadable {
-    /// They are no JSON, or not known.
+    /// They are no JSON, or no object, or not known.
     NotJson,
     /// A key stands twice in one object: readers disagree on which one counts.
     DuplicateKey,
@@ -36,7 +36,11 @@ pub(crate) fn read(call: &CompletedCall) -> Result<Value, Unreadable> {
     } else if raw.trim().is_empty() {
         Ok(Value::Object(Map::new()))
     } else {
-        parse(raw)
+        // A client that takes a text or a list for arguments finds in it what no pointer leads to.
+        parse(raw).and_then(|value| match value {
+            Value::Object(_) | Value::Null => Ok(value),
+            _ => Err(Unreadable::NotJson),
+        })
     }
 }
 
@@ -45,7 +49,7 @@ pub(crate) fn is_object(text: &str) -> bool {
     parse(text).is_ok_and(|value| value.is_object())
 }
 
-fn parse(text: &str) -> Result<Value, Unreadable> {
+pub(super) fn parse(text: &str) -> Result<Value, Unreadable> {
     match serde_json::from_str::<Strict>(text) {
         Ok(Strict(value)) => Ok(value),
         Err(error) if error.to_string().starts_with(DUPLICATE) => Err(Unreadable::DuplicateKey),

@@ -1,5 +1,6 @@
 //! The question as the gates ask it: what no judge should have to think of is settled here.
 
+use stream_core::text_calls::UNPARSED;
 use stream_core::{CallFlavor, PolicyError, Verdict};
 
 use super::arguments::is_object;
@@ -9,6 +10,9 @@ use super::{CompletedCall, Judge};
 pub(crate) async fn ask(judge: &dyn Judge, call: CompletedCall) -> Result<Verdict, PolicyError> {
     if call.is_unopened() {
         return Ok(Verdict::drop("its opening was not in the stream"));
+    }
+    if call.is_opaque() && call.name() == UNPARSED {
+        return Ok(Verdict::drop("it is no whole call"));
     }
     if call.name().trim().is_empty() {
         return Ok(Verdict::drop("it has no name"));

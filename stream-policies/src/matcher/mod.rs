@@ -21,6 +21,7 @@ mod cursor;
 mod lane;
 mod machine;
 mod pattern;
+pub(crate) mod signed;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -57,6 +58,11 @@ impl Patterns {
     /// The name of a pattern, by its place in the list; what stands for text over the hold limit has none.
     pub(crate) fn name(&self, rule: usize) -> &str {
         self.shared.names.get(rule).map_or("hold limit", |name| name)
+    }
+
+    /// The names of all patterns.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.shared.names.iter().map(|name| &**name)
     }
 
     /// Everything that is found in a whole text.

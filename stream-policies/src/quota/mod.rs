@@ -22,12 +22,16 @@
 //! | `message` | `the answer exceeded a quota` | a sentence for the client |
 //! | `error` | `false` | whether the client gets the API's error, rather than its refusal |
 //!
-//! Text is cut where the quota ends, at a character. Nothing of a call, block or opaque thing that exceeds it leaves.
+//! Text is cut where the quota ends, at a character. Nothing of a call, block, opaque thing or signed reasoning that
+//! exceeds it leaves. A refusal in a whole Anthropic response keeps text alone, and none of the calls before it.
 //! The time is looked at when something comes: a silent upstream is ended by the stream's own idle limit.
 //!
 //! # What is held back
 //!
-//! With `bytes`, each call until it is complete: half a call could only end in an error. Otherwise nothing.
+//! With `bytes`, each call until it is complete: half a call could only end in an error; and each block of signed
+//! reasoning (Anthropic, Responses), which cannot be cut (rule 22). Otherwise nothing.
+//!
+//! A thought that exceeds the quota ends before its signature: such a turn cannot be sent back.
 
 mod policy;
 mod settings;

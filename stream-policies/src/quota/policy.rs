@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use stream_core::{Attention, Chunk, Context, Ending, Needs, Policy, PolicyError, StreamState, async_trait};
+use stream_core::{
+    Attention, Channel, Chunk, ChunkKind, Context, Ending, Needs, Policy, PolicyError, StreamBlock,
+    StreamState, async_trait,
+};
 
 use super::QuotaSettings;
 
@@ -76,10 +79,11 @@ impl Policy for Quota {
             self.end(ctx);
             return Ok(());
         }
-        let holds_calls = self.settings.bytes.is_some();
-        let is_call = chunk.is_tool_call();
+        // Neither can be cut: half a call could only end in an error, signed reasoning is never edited (rule 22).
+        let is_thought = chunk.kind() == ChunkKind::Text(Channel::Reasoning) && ctx.reasoning_is_signed();
+        let holds = self.settings.bytes.is_some() && (chunk.is_tool_call() || is_thought);
         match self.allowance(&chunk) {
-            Some(_) if is_call => {
+            Some(_) if holds => {
                 self.end(ctx);
                 return Ok(());
             }
@@ -89,13 +93,16 @@ impl Policy for Quota {
                 self.end(ctx);
                 return Ok(());
             }
-            None if is_call && holds_calls => ctx.buffer(chunk),
+            None if holds => ctx.buffer(chunk),
             None => ctx.send(chunk),
         }
-        if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call())
-            && holds_calls
+        let is_signed =
+            |block: &StreamBlock| block.channel() == Some(Channel::Reasoning) && ctx.reasoning_is_signed();
+        if let Some(block) = state.just_completed()
+            && self.settings.bytes.is_some()
+            && (block.as_tool_call().is_some() || is_signed(block))
         {
-            ctx.flush_block(call.key());
+            ctx.flush_block(block.key());
         }
         Ok(())
     }

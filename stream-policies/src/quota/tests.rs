@@ -101,3 +101,35 @@ fn a_quota_without_a_limit_is_refused() {
     let negative: QuotaSettings = serde_json::from_str(r#"{"seconds":-1.0}"#).unwrap();
     assert_eq!(message(negative), "quota.seconds: expected a number of seconds, found -1");
 }
+
+#[test]
+fn reasoning_is_cut_alike_however_it_was_split_and_signed_reasoning_not_at_all() {
+    let quota = quota(QuotaSettings::default().bytes(10));
+    for chars in [1, 4, 100] {
+        let script = Script::new()
+            .text_fragments(Fragments::Chars(chars))
+            .reasoning("They want a greeting.")
+            .text("Hello.");
+        for kind in WireKind::ALL {
+            // An ending within thinking comes before its signature.
+            let view = run(&quota, &script.to_log(kind)).view();
+            // Rule 22: what is signed leaves as it is, or without its text.
+            let expected = match kind {
+                WireKind::AnthropicMessages | WireKind::OpenAiResponses => "",
+                WireKind::OpenAiChat | WireKind::Gemini => "They want ",
+            };
+            let reasoning = view.choices.first().map_or("", |choice| choice.reasoning.as_str());
+            assert_eq!((reasoning, &view.ended), (expected, &Ended::Refused), "{kind}, {chars}");
+        }
+    }
+}
+
+#[test]
+fn signed_reasoning_within_the_quota_leaves_as_it_came() {
+    let quota = quota(QuotaSettings::default().bytes(1000));
+    let script =
+        Script::new().text_fragments(Fragments::Chars(4)).reasoning("They want a greeting.").text("Hello.");
+    for (kind, log) in everywhere(&script) {
+        assert_eq!(run(&quota, &log).bytes(), *log.bytes(), "{kind}");
+    }
+}

@@ -24,13 +24,17 @@ pub(super) fn redact(arguments: &str, patterns: &Patterns, put: impl Fn(&Hit) ->
     let mut copied = 0;
     for token in tokens(arguments) {
         let hits = patterns.find_all(&token.text);
-        if hits.is_empty() {
-            continue;
-        }
-        rules.extend(hits.iter().map(|hit| hit.rule));
+        let text = if hits.is_empty() {
+            // What is found only behind more escapes has no place of its own: all of the string goes.
+            let Some(hit) = escaped_again(&token.text, patterns) else { continue };
+            rules.push(hit.rule);
+            put(&hit)
+        } else {
+            rules.extend(hits.iter().map(|hit| hit.rule));
+            replaced(&token.text, &hits, &put)
+        };
         out.push_str(&arguments[copied..token.start]);
         copied = token.end;
-        let text = replaced(&token.text, &hits, &put);
         out.push_str(&serde_json::Value::from(text).to_string());
     }
     if is_json {
@@ -43,6 +47,24 @@ pub(super) fn redact(arguments: &str, patterns: &Patterns, put: impl Fn(&Hit) ->
     rules.extend(patterns.find_all(arguments).iter().map(|hit| hit.rule));
     if rules.is_empty() { Redacted::Clean } else { Redacted::Unreadable { rules } }
 }
+
+/// What is found in a string once escapes in what it says are resolved too, as in JSON that is written into a string.
+fn escaped_again(text: &str, patterns: &Patterns) -> Option<Hit> {
+    let mut text = text.to_owned();
+    for _ in 0..MOST_ESCAPES {
+        if !text.contains('\\') {
+            return None;
+        }
+        text = decode(&text);
+        if let Some(hit) = patterns.find_all(&text).into_iter().next() {
+            return Some(hit);
+        }
+    }
+    None
+}
+
+/// How often JSON may be written into a string of JSON: each time the text that hides something doubles.
+const MOST_ESCAPES: usize = 8;
 
 /// A text without what was found in it.
 pub(super) fn replaced(text: &str, hits: &[Hit], put: impl Fn(&Hit) -> String) -> String {

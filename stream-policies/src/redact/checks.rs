@@ -14,18 +14,21 @@ pub(super) fn card(text: &str) -> Option<Range<usize>> {
 /// An IBAN: 15 to 34 letters and digits whose remainder by 97 is 1. Words behind it may look as if they belonged to it:
 /// the longest run of whole groups that is one counts.
 pub(super) fn iban(text: &str) -> Option<Range<usize>> {
-    let from_start = runs_of_groups(text).take_while(|range| range.start == 0);
-    from_start.into_iter().find(|range| {
+    let mut runs = runs_of_groups(text).peekable();
+    let first = runs.peek()?.start;
+    runs.take_while(|range| range.start == first).find(|range| {
         let compact: Vec<u8> = text[range.clone()].bytes().filter(u8::is_ascii_alphanumeric).collect();
         matches!(compact.len(), 15..=34) && remainder_97(&compact) == 1
     })
 }
 
-/// The runs of groups between spaces and hyphens: by their start, the longest first.
+/// The runs of groups of letters and digits: by their start, the longest first. The letter of an escape before the first
+/// is not part of it.
 fn runs_of_groups(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
-    for (at, byte) in text.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_alphanumeric()) {
-        let _ = byte;
+    let escape = if text.starts_with('\\') { 2 } else { 0 };
+    let bytes = text.bytes().enumerate().skip(escape);
+    for (at, _) in bytes.filter(|(_, byte)| byte.is_ascii_alphanumeric()) {
         match groups.last_mut() {
             Some(group) if group.end == at => group.end += 1,
             _ => groups.push(at..at + 1),

@@ -24,7 +24,7 @@
 //! | `presets` | none | kinds of secrets that are known by their shape, see [`Preset`] |
 //! | `patterns` | none | regexes and literals with names, see [`Pattern`](crate::Pattern); presets come first |
 //! | `places` | all four | where to look: `content`, `reasoning`, `refusal`, `arguments` |
-//! | `replacement` | `[redacted]` | what stands for a hit; `{name}` becomes the name of the pattern |
+//! | `replacement` | `[redacted]` | what stands for a hit; `{name}` becomes the name of the pattern. Never nothing: what stands on both sides would join |
 //! | `block_ends` | `reasoning_decides` | whether text at the end of a block waits for the next, see [`BlockEnds`](crate::BlockEnds) |
 //! | `hold_limit` | 65536 | how many bytes of one text may be undecided |
 //! | `at_limit` | `redact` | `redact`: all that is undecided is taken out, and so is what follows until no match can be under way; `terminate`: the stream ends |
@@ -39,14 +39,19 @@
 //!
 //! A tool call is held until it is complete. Every key and value of its arguments is matched as the tool will read it,
 //! escapes resolved, and the arguments stay JSON; a number in which something is found becomes a string. Arguments that
-//! are no JSON and in which something is found are not sent: the call is dropped.
+//! are no JSON and in which something is found are not sent: the call is dropped. So is one with something in the name of
+//! its tool. Where JSON is written into a string, and something is found only behind its escapes, all of the string goes.
 //!
 //! Reasoning that is signed (Anthropic, Responses) cannot be edited (rule 22): each block is held until it is complete,
 //! and left without any text if something was found in it, so that the next turn still works.
 //!
 //! # What it does not see
 //!
-//! Opaque blocks (server tools and their results, images), names and ids of calls, and errors of the upstream.
+//! What rides on text and says something else than the text: citations, grounding, log probabilities, other fields of a
+//! delta (they go with a text that is edited, and leave with one that is not). Opaque blocks (server tools and their
+//! results, images), ids of calls, which are the provider's words and not the
+//! model's, and errors of the upstream. A text in disguise (other letters that look alike, invisible characters, words
+//! spelled letter by letter, the parts of a secret in several arguments) is another text.
 
 mod arguments;
 mod checks;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use stream_core::{
-    Attention, Channel, Chunk, Context, End, Ending, Needs, Policy, PolicyError, Replacement, StreamState,
-    ToolCall, async_trait,
+    Attention, Chunk, Context, End, Ending, Needs, Policy, PolicyError, Replacement, StreamState, ToolCall,
+    async_trait,
 };
 
 use super::arguments::{self, Redacted};
 use super::{AtLimit, Place, RedactSettings};
 use crate::SettingsError;
-use crate::matcher::{Hit, Lane, Lanes, OVER_LIMIT, Patterns, Release};
+use crate::matcher::{Hit, Lane, Lanes, OVER_LIMIT, Patterns, Release, signed};
 
 /// Takes secrets out of what the model says. See the [module](super).
 ///
@@ -30,6 +30,7 @@ impl Redact {
             return Err(SettingsError::new("redact", "a preset or a pattern", "none"));
         }
         let patterns = Patterns::new(&patterns)?;
+        check_replacement(&settings.replacement, &patterns)?;
         let lanes = Lanes::new(patterns.clone(), settings.hold_limit, settings.block_ends);
         Ok(Self { patterns, settings: Arc::new(settings), lanes })
     }
@@ -49,7 +50,7 @@ impl Redact {
             ctx.send(chunk);
             return;
         };
-        if lane.push(key, text, is_whole(state, key, ctx)) {
+        if lane.push(key, text, signed::is_whole(key, state, ctx)) {
             ctx.send(chunk);
             return;
         }
@@ -78,6 +79,12 @@ impl Redact {
     }
 
     fn call(&self, call: &ToolCall, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+        let named = self.patterns.find_all(call.name());
+        if !named.is_empty() {
+            let reason = reason(&self.patterns, named.iter().map(|hit| hit.rule).collect());
+            ctx.discard_because(call.key(), format!("{reason} in the name of a tool"));
+            return Ok(());
+        }
         let put = |hit: &Hit| put(hit, &self.patterns, &self.settings);
         let redacted = if call.flavor() == stream_core::CallFlavor::Custom {
             // Free text, not JSON.
@@ -150,13 +157,6 @@ impl Policy for Redact {
     }
 }
 
-/// Whether the block leaves as a whole or not at all: signed reasoning cannot be edited (rule 22), and half of it
-/// would be refused in the next turn as much as other words.
-fn is_whole(state: &StreamState, key: stream_core::BlockKey, ctx: &Context<'_>) -> bool {
-    let reasoning = state.block(key).is_some_and(|block| block.channel() == Some(Channel::Reasoning));
-    reasoning && ctx.reasoning_is_signed()
-}
-
 /// Lets go what is decided of a text.
 fn release(
     lane: &mut Lane,
@@ -170,15 +170,8 @@ fn release(
         ctx.terminate(Ending::error("the answer could not be checked for what has to be withheld"));
         return;
     }
-    let mut until = lane.decided();
-    let whole = lane.held_blocks().first().is_some_and(|(key, _)| is_whole(state, *key, ctx));
-    if whole {
-        let is_over = |key| state.block(key).is_none_or(|b| b.status() != stream_core::BlockStatus::Open);
-        let decided = until;
-        let blocks = lane.held_blocks();
-        let ready = blocks.iter().take_while(|(key, end)| *end <= decided && is_over(*key));
-        until = ready.last().map_or(0, |(_, end)| *end);
-    }
+    let whole = signed::holds_whole(lane, state, ctx);
+    let until = if whole { signed::ready(lane, state) } else { lane.decided() };
     let mut released = lane.release(until, |hit| put(hit, patterns, settings)).into_iter().peekable();
     rules.retain(|_| released.peek().is_some());
     let reason = (!rules.is_empty()).then(|| reason(patterns, rules));
@@ -192,6 +185,22 @@ fn release(
         }
         ctx.flush_first(key, texts, reason.clone());
     }
+}
+
+/// What stands for a hit must not be one, and must part what stands on both sides of it: `secsecretret` without the
+/// inner word says the outer one.
+fn check_replacement(text: &str, patterns: &Patterns) -> Result<(), SettingsError> {
+    let error =
+        |expected: &str, found: String| Err(SettingsError::new("redact.replacement", expected, found));
+    if text.is_empty() {
+        return error("a text that parts what stands beside it", "nothing".to_owned());
+    }
+    for name in patterns.names() {
+        if let Some(hit) = patterns.find_all(&text.replace("{name}", name)).first() {
+            return error("a text in which nothing is found", format!("{} in it", patterns.name(hit.rule)));
+        }
+    }
+    Ok(())
 }
 
 /// What stands for a hit.

@@ -69,34 +69,39 @@ impl Preset {
     }
 }
 
+// Keys are glued to names (`key_AKIA…`), and to escapes that somebody wrote out (`\nAIza…`, `%3DAIza…`): a prefix that
+// cannot begin anew inside of its own key needs no boundary before it, and the others take these too.
 const CLOUD_KEYS: &[&str] = &[
-    r"(?-u:\b)(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?-u:\b)",
+    r"(?:(?-u:\b)|[a-z_]|%[0-9A-Fa-f]{2})(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}",
     r#"(?i:aws_?secret_?(?:access_?)?key)["']?[ ]?[=:][ ]?["']?[A-Za-z0-9/+]{40}"#,
-    r"(?-u:\b)AIza[A-Za-z0-9_-]{35}",
-    r"(?-u:\b)ya29\.[A-Za-z0-9_-]{20,}",
-    r"(?-u:\b)AccountKey=[A-Za-z0-9+/]{86}==",
+    r"(?:(?-u:\b)|\\[nrtbf]|%[0-9A-Fa-f]{2})AIza[A-Za-z0-9_-]{35}",
+    r"ya29\.[A-Za-z0-9_-]{20,}",
+    r"AccountKey=[A-Za-z0-9+/]{86}==",
 ];
 
 const API_KEYS: &[&str] = &[
-    r"(?-u:\b)sk-[A-Za-z0-9_-]{20,}",
-    r"(?-u:\b)hf_[A-Za-z0-9]{30,}",
-    r"(?-u:\b)(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})",
-    r"(?-u:\b)glpat-[A-Za-z0-9_-]{20,}",
-    r"(?-u:\b)xox[abeoprs]-[A-Za-z0-9-]{10,}",
+    // `task-…` is no key.
+    r"(?:(?-u:\b)|_|\\[nrtbf]|%[0-9A-Fa-f]{2})sk-[A-Za-z0-9_-]{20,}",
+    r"hf_[A-Za-z0-9]{30,}",
+    r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})",
+    r"glpat-[A-Za-z0-9_-]{20,}",
+    r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
     r"https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,}",
-    r"(?-u:\b)[rs]k_(?:live|test)_[A-Za-z0-9]{16,}",
-    r"(?-u:\b)SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}",
-    r"(?-u:\b)npm_[A-Za-z0-9]{36}",
-    r"(?-u:\b)pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}",
+    r"(?:(?-u:\b)|_|\\[nrtbf]|%[0-9A-Fa-f]{2})[rs]k_(?:live|test)_[A-Za-z0-9]{16,}",
+    r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}",
+    r"npm_[A-Za-z0-9]{36}",
+    r"pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}",
 ];
 
 // A key that was cut off is still one.
 const PRIVATE_KEY: &str = r"-----BEGIN [A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----(?s:.)*?(?:-----END [A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----|\z)";
 
-const JWT: &str = r"(?-u:\b)eyJ[A-Za-z0-9_-]{5,}\.eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+";
+const JWT: &str = r"eyJ[A-Za-z0-9_-]{5,}\.eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+";
 
-const EMAIL: &str = r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}";
+// With all of the word that it ends in: a key may begin there (`a@b.sk-…`), and would not be looked for any more.
+const EMAIL: &str = r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}[A-Za-z0-9_-]*";
 
-const CARD_NUMBER: &str = r"(?-u:\b)[0-9](?:[ -]?[0-9]){12,18}(?-u:\b)";
+// Spaces and hyphens of any width between digits; between four groups of four digits anything that parts them.
+const CARD_NUMBER: &str = r"(?:(?-u:\b)|_|\\[nrt])(?:[0-9](?:[ \x{A0}\x{2007}\x{2009}\x{202F}\x{2010}-\x{2015}-]?[0-9]){12,18}|[0-9]{4}(?:[ ./,_\x{A0}\x{2010}-\x{2015}-]{1,3}[0-9]{4}){3})(?:(?-u:\b)|_)";
 
-const IBAN: &str = r"(?-u:\b)[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?(?-u:\b)";
+const IBAN: &str = r"(?:(?-u:\b)|_|\\[nrt])[A-Za-z]{2}[0-9]{2}(?:[ \x{A0}\x{2007}\x{2009}\x{202F}\x{2010}-\x{2015}-]?[A-Za-z0-9]{4}){2,7}(?:[ \x{A0}\x{2007}\x{2009}\x{202F}\x{2010}-\x{2015}-]?[A-Za-z0-9]{1,4})?(?:(?-u:\b)|_)";

@@ -2,7 +2,7 @@ use std::sync::LazyLock;
 
 use stream_core::{Action, Policy as _};
 use stream_testkit::conformance::Ended;
-use stream_testkit::{ChunkLog, Cut, Fragments, Replay, Script, WireKind, laws};
+use stream_testkit::{ChunkLog, Cut, Finish, Fragments, Replay, Script, WireKind, laws};
 
 use super::arguments::{self, Redacted};
 use super::{AtLimit, Place, Preset, Redact, RedactSettings, all_presets};
@@ -352,4 +352,24 @@ fn settings_are_read_and_wrong_ones_refused() {
     assert!(read(r#"{"limit":1}"#).is_err());
     let empty = RedactSettings::default().build().unwrap_err();
     assert_eq!(empty.to_string(), "redact: expected a preset or a pattern, found none");
+}
+
+#[test]
+fn a_turn_of_reasoning_is_not_empty_because_a_chunk_of_it_is() {
+    // Rule 21: the notice stands in for a turn of which nothing is left, however its text was split.
+    for chars in [2, 100] {
+        let input = Script::new()
+            .text_fragments(Fragments::Chars(chars))
+            .reasoning("A secret")
+            .finish(Finish::Length);
+        for kind in [WireKind::OpenAiChat, WireKind::Gemini] {
+            let view = seen(&kind.to_string(), &run(&words(), &input.to_log(kind)));
+            let choice = &view.choices[0];
+            assert_eq!(
+                (choice.reasoning.as_str(), choice.content.as_str()),
+                ("A [redacted]", ""),
+                "{kind}, {chars}"
+            );
+        }
+    }
 }

@@ -10,7 +10,7 @@ use stream_core::{
 
 use super::{Ends, StopOnSettings, StopPlace};
 use crate::SettingsError;
-use crate::matcher::{BlockEnds, Lane, Lanes, Patterns, Release};
+use crate::matcher::{BlockEnds, Lane, Lanes, Patterns, Release, signed};
 
 /// Ends the stream at a phrase. See the [module](super).
 ///
@@ -65,7 +65,7 @@ impl StopOn {
             ctx.send(chunk);
             return;
         };
-        if lane.push(key, text, false) {
+        if lane.push(key, text, signed::is_whole(key, state, ctx)) {
             ctx.send(chunk);
             return;
         }
@@ -77,7 +77,7 @@ impl StopOn {
     fn decide(&mut self, key: BlockKey, state: &StreamState, ctx: &mut Context<'_>) {
         let choice = state.block(key).map_or(0, StreamBlock::choice);
         let Some(lane) = self.lanes.of(key, state) else { return };
-        if release(lane, &self.patterns, ctx) {
+        if release(lane, &self.patterns, state, ctx) {
             self.stop(choice, ctx);
         }
     }
@@ -94,11 +94,11 @@ impl StopOn {
     }
 
     /// No more text comes.
-    fn finish(&mut self, ctx: &mut Context<'_>) {
+    fn finish(&mut self, state: &StreamState, ctx: &mut Context<'_>) {
         let mut stopped = Vec::new();
         for (choice, lane) in self.lanes.all() {
             lane.finish();
-            if release(lane, &self.patterns, ctx) {
+            if release(lane, &self.patterns, state, ctx) {
                 stopped.push(choice);
             }
         }
@@ -147,26 +147,37 @@ impl Policy for StopOn {
             self.decide(block.key(), state, ctx);
         }
         if state.is_terminal() {
-            self.finish(ctx);
+            self.finish(state, ctx);
         }
         Ok(())
     }
 
-    async fn on_end(&mut self, _: End, _: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
-        self.finish(ctx);
+    async fn on_end(
+        &mut self,
+        _: End,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        self.finish(state, ctx);
         Ok(())
     }
 }
 
 /// Lets go what is decided of a text, up to the first phrase. True if there is one.
-fn release(lane: &mut Lane, patterns: &Patterns, ctx: &mut Context<'_>) -> bool {
+fn release(lane: &mut Lane, patterns: &Patterns, state: &StreamState, ctx: &mut Context<'_>) -> bool {
     let phrase = lane.hits().next().copied();
-    let released = match phrase {
+    let whole = signed::holds_whole(lane, state, ctx);
+    let mut released = match phrase {
         Some(hit) => lane.cut(hit.start),
+        None if whole => lane.release(signed::ready(lane, state), |_| String::new()),
         None => lane.release(lane.decided(), |_| String::new()),
     };
     let reason = phrase.map(|hit| format!("found {}", patterns.name(hit.rule)));
     let cut = released.iter().find(|release| release.text.is_some()).map(|release| release.key);
+    if whole {
+        let cut = released.iter_mut().filter(|release| Some(release.key) == cut);
+        cut.for_each(|release| release.text = Some(String::new()));
+    }
     for Release { key, text } in released {
         ctx.flush_first(key, [text], reason.clone());
     }

@@ -87,3 +87,28 @@ fn settings_without_a_phrase_are_refused() {
             .unwrap();
     assert_eq!(read, settings().ends(Ends::Silently));
 }
+
+#[test]
+fn signed_reasoning_with_a_phrase_leaves_without_its_text_however_it_was_split() {
+    let settings = StopOnSettings::default().pattern(Pattern::literal("phrase", "secret"));
+    let settings = settings.places([StopPlace::Reasoning]).ends(Ends::Silently);
+    let stop = settings.build().unwrap();
+    for chars in [1, 4, 100] {
+        let script = Script::new().text_fragments(Fragments::Chars(chars));
+        let script = script.reasoning("It is a secret plan.").text("Hello.");
+        for kind in WireKind::ALL {
+            // Rule 22: what is signed is never cut.
+            let expected = match kind {
+                WireKind::AnthropicMessages | WireKind::OpenAiResponses => "",
+                WireKind::OpenAiChat | WireKind::Gemini => "It is a ",
+            };
+            let view = seen(&kind.to_string(), &run(&stop, &script.to_log(kind)));
+            assert_eq!(view.choices[0].reasoning, expected, "{kind}, {chars}");
+        }
+        let clean =
+            Script::new().text_fragments(Fragments::Chars(chars)).reasoning("It is a se").text("Hello.");
+        for (kind, log) in everywhere(&clean) {
+            assert_eq!(run(&stop, &log).bytes(), *log.bytes(), "{kind}, {chars}");
+        }
+    }
+}

@@ -56,6 +56,21 @@ pub struct ParameterFailure {
 }
 
 impl ParameterFailure {
+    /// A call in the text that is not whole.
+    pub(super) fn unparsed() -> Self {
+        Self {
+            tool: "an unknown tool".to_owned(),
+            call_id: None,
+            check: Check::Parse,
+            parameter: None,
+            keyword: None,
+            expected: "a whole call".to_owned(),
+            found: "the begin of one".to_owned(),
+            attempt: None,
+            budget: None,
+        }
+    }
+
     /// Whether no attempt is left.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {

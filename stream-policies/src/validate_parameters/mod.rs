@@ -9,6 +9,10 @@
 //!    names as a property is never taken for an alias.
 //! 3. **schema**: the JSON Schema holds (feature `json-schema`). A schema that cannot be compiled lets no call pass.
 //!
+//! A tool is known by its name in any letters (`Shell`, `SHELL `), as to clients that are lenient: its calls are checked as
+//! those of the tool that is listed or was offered, and counted with them. A call without a name, or whose opening was not
+//! in the stream (it was resumed), fails.
+//!
 //! A call that fails is dropped with a notice in its place, or ends the stream. The host gets a [`ParameterFailure`] (as
 //! JSON it is also the reason of the [`Decision`](stream_core::Decision)). What the arguments hold is never repeated.
 //!

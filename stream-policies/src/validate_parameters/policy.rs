@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use stream_core::text_calls::UNPARSED;
 use stream_core::{
-    Attention, Chunk, Context, Ending, Needs, Policy, PolicyError, Replacement, StreamState, Verdict,
-    async_trait,
+    Attention, Chunk, Context, Ending, Needs, Policy, PolicyError, Replacement, StreamBlock, StreamState,
+    Verdict, async_trait,
 };
 
 use super::attempts::{Attempts, MemoryAttempts, SessionKey};
@@ -55,6 +56,19 @@ impl ValidateParameters {
         self.settings.budget.and_then(|_| ctx.request().get::<SessionKey>().cloned())
     }
 
+    /// Something opaque: a call in the text that is not whole has no arguments that could hold.
+    fn opaque(&self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+        match state.current_block() {
+            Some(StreamBlock::Opaque(block)) if block.kind() == UNPARSED => {
+                let (key, verdict) = (block.key(), self.verdict(&ParameterFailure::unparsed()));
+                ctx.buffer(chunk);
+                ctx.decide(key, async move { Ok(verdict) })?;
+            }
+            _ => ctx.send(chunk),
+        }
+        Ok(())
+    }
+
     fn verdict(&self, failure: &ParameterFailure) -> Verdict {
         if let Some(report) = &self.report {
             report(failure);
@@ -82,7 +96,8 @@ impl Policy for ValidateParameters {
     }
 
     fn needs(&self) -> Needs {
-        Needs::nothing().calls(Attention::Completed)
+        // Opaque blocks for one kind of them: calls in the text that are not whole.
+        Needs::nothing().calls(Attention::Completed).opaque(Attention::Chunks)
     }
 
     fn awaits(&self) -> bool {
@@ -92,10 +107,13 @@ impl Policy for ValidateParameters {
 
     async fn on_chunk(
         &mut self,
-        _: Chunk,
+        chunk: Chunk,
         state: &StreamState,
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
+        if chunk.is_payload() {
+            return self.opaque(chunk, state, ctx);
+        }
         let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) else {
             return Ok(());
         };
@@ -105,7 +123,8 @@ impl Policy for ValidateParameters {
             (Ok(None), None) => ctx.flush_block(key),
             (Ok(Some(arguments)), None) => ctx.replace(key, Replacement::new(arguments))?,
             (Ok(arguments), Some(session)) => {
-                let tool = call.name().to_owned();
+                let known = self.rules.tool(call.name(), ctx.request());
+                let tool = known.unwrap_or(call.name()).to_owned();
                 ctx.decide(key, async move {
                     attempts.succeeded(&session, &tool).await?;
                     Ok(match arguments {

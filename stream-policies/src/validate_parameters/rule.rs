@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
-use stream_core::{CallFlavor, Request, ToolCall};
+use stream_core::{CallFlavor, Request, Tool, ToolCall};
 
 use super::arguments::Arguments;
 use super::failure::{Check, ParameterFailure};
 use super::schema::{self, Schema};
 use super::settings::{ToolSettings, UnknownTools, ValidateParametersSettings};
+use crate::names;
 
 /// The rules of all tools, compiled.
 #[derive(Debug)]
@@ -52,35 +53,46 @@ impl Rules {
         call: &ToolCall,
         request: &Request,
     ) -> Result<Option<String>, Box<ParameterFailure>> {
-        let offered = request.tools().iter().find(|tool| self.offered && tool.name() == call.name());
-        let listed = self.tools.get(call.name());
-        match (listed, offered) {
+        if call.is_unopened() || call.name().trim().is_empty() {
+            return Err(unknown(call, Check::Tool, "a call with the name of a tool", "none"));
+        }
+        let Some(name) = self.tool(call.name(), request) else { return self.examine_unknown(call) };
+        let offered = request.tools().iter().find(|tool| self.offered && tool.name() == name);
+        let examined = match (self.tools.get(name), offered) {
             (Some((_, Some(rule))), _) => rule.examine(call),
-            (None, None) => self.examine_unknown(call),
             (listed, offered) => {
                 let settings = listed.map(|(settings, _)| settings);
-                self.offered_rule(settings, call.name(), offered.and_then(|tool| tool.parameters()))
-                    .examine(call)
+                self.offered_rule(settings, name, offered.and_then(|tool| tool.parameters())).examine(call)
             }
-        }
+        };
+        examined.map_err(|mut failure| {
+            name.clone_into(&mut failure.tool);
+            failure
+        })
+    }
+
+    /// The tool that is listed or was offered under this name. One in other letters is taken for it, as clients do:
+    /// else nothing would be checked of its calls.
+    pub(crate) fn tool<'a>(&'a self, name: &str, request: &'a Request) -> Option<&'a str> {
+        let listed = self.tools.keys().map(String::as_str);
+        let offered = request.tools().iter().filter(|_| self.offered).map(Tool::name);
+        let known = || listed.clone().chain(offered.clone());
+        known().find(|known| *known == name).or_else(|| {
+            let folded = names::fold(name);
+            known().find(|known| names::fold(known) == folded)
+        })
     }
 
     fn examine_unknown(&self, call: &ToolCall) -> Result<Option<String>, Box<ParameterFailure>> {
-        // Its name is the model's word and nobody else's: it is not repeated.
-        let failure = |check, expected: &str, found: String| {
-            let mut failure = failure(call, check, expected, found);
-            "an unknown tool".clone_into(&mut failure.tool);
-            failure
-        };
         if self.unknown == UnknownTools::Refuse {
-            return Err(failure(Check::Tool, "a tool that is listed or was offered", "another".to_owned()));
+            return Err(unknown(call, Check::Tool, "a tool that is listed or was offered", "another"));
         }
         if call.flavor() == CallFlavor::Custom {
             return Ok(None);
         }
         match Arguments::parse(call.arguments()) {
             Ok(_) => Ok(None),
-            Err(malformed) => Err(failure(Check::Parse, OBJECT, malformed.to_string())),
+            Err(malformed) => Err(unknown(call, Check::Parse, OBJECT, malformed.to_string())),
         }
     }
 
@@ -209,6 +221,14 @@ fn failure(
         attempt: None,
         budget: None,
     })
+}
+
+/// The failure of a call of a tool that nobody listed. Its name is the model's word and nobody else's: it is not
+/// repeated.
+fn unknown(call: &ToolCall, check: Check, expected: &str, found: impl Into<String>) -> Box<ParameterFailure> {
+    let mut failure = failure(call, check, expected, found);
+    "an unknown tool".clone_into(&mut failure.tool);
+    failure
 }
 
 const OBJECT: &str = "arguments that are one JSON object";

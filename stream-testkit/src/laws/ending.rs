@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use stream_core::Action;
+use stream_core::{Action, Decision};
 
 use super::case::{Breach, Case, did, went_wrong};
 use crate::conformance::{Allow, Ended, Rule, check as read};
@@ -36,11 +36,13 @@ fn is_valid(case: &Case<'_>, run: &Replayed, stop: usize) -> Result<(), Breach> 
             format!("{violation}, in …{}", tail(run)),
         );
     }
-    let lost = |reason: &Option<String>| reason.as_deref() == Some("still held at the end");
+    let lost = |decision: &Decision| {
+        decision.enforced && decision.reason.as_deref() == Some("still held at the end")
+    };
     let ends = went_wrong(run)
         || did(run, Action::Terminated)
         || input.view().ended != Ended::Open
-        || run.decisions.iter().any(|decision| lost(&decision.reason));
+        || run.decisions.iter().any(lost);
     if ends && output.view().ended == Ended::Open && !run.whole {
         return Breach::new(
             format!("an ending, from the first {stop} bytes"),

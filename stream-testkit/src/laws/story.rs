@@ -23,6 +23,8 @@ pub(super) struct Told {
     /// Its channel, if it is text.
     pub(super) channel: Option<Channel>,
     pub(super) is_call: bool,
+    /// A call that was written as text.
+    pub(super) is_written: bool,
     /// Text or arguments.
     pub(super) body: String,
     pub(super) id: String,
@@ -81,6 +83,7 @@ impl Story {
                 choice: u64::from(block.choice()),
                 channel: block.channel(),
                 is_call: call.is_some(),
+                is_written: call.is_some_and(|call| call.written().is_some()),
                 body: body(block).to_owned(),
                 id: call.and_then(|call| call.id()).unwrap_or_default().to_owned(),
                 name: call.map(stream_core::ToolCall::name).unwrap_or_default().to_owned(),

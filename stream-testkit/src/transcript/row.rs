@@ -117,6 +117,7 @@ pub(super) fn staged(effects: &[Staged], payload: bool) -> String {
         Staged::SettleAfter(key) => format!("settle {key} later"),
         Staged::Discard(key) => format!("discard {key}"),
         Staged::Replace(key) => format!("replace {key}"),
+        Staged::Promote(key) => format!("promote {key}"),
         Staged::Insert => "insert".to_owned(),
         Staged::Terminate => "terminate".to_owned(),
         Staged::Decide(key) => format!("decide {key}"),

@@ -28,7 +28,7 @@ class Ai extends Client {
       messages,
       tools: Object.fromEntries(tools),
       stopWhen: stepCountIs(1),
-      maxRetries: 0,
+      ...(this.retries ? {} : { maxRetries: 0 }),
       maxOutputTokens: 1024,
       headers: this.headers,
       abortSignal: this.leaving.signal,

@@ -7,12 +7,12 @@ class Messages extends Client {
   static api = "anthropic-messages";
   tools = Object.entries(TOOLS).map(([name, input_schema]) => ({ name, input_schema }));
 
-  constructor(scenario) {
-    super(scenario);
+  constructor(scenario, whole) {
+    super(scenario, whole);
     this.client = new Anthropic({
       baseURL: this.base,
       apiKey: "none",
-      maxRetries: 0,
+      ...(this.retries ? {} : { maxRetries: 0 }),
       defaultHeaders: this.headers,
     });
   }

@@ -6,9 +6,10 @@ class Models extends Client {
   static title = "google-genai-node";
   static api = "gemini";
 
-  constructor(scenario) {
-    super(scenario);
-    const httpOptions = { baseUrl: this.base, headers: this.headers, retryOptions: { attempts: 1 } };
+  constructor(scenario, whole) {
+    super(scenario, whole);
+    const retryOptions = this.retries ? undefined : { attempts: 1 };
+    const httpOptions = { baseUrl: this.base, headers: this.headers, retryOptions };
     this.client = new GoogleGenAI({ apiKey: "none", httpOptions });
   }
 

@@ -1,42 +1,12 @@
 // What the Node drivers share: the scenarios, and one line of JSON for each outcome. The same as python/kit.py.
 import { inspect } from "node:util";
 
-const { GATEWAY, UPSTREAM } = process.env;
+// BY_STATUS is a gateway that tells of a block by the status.
+const { BY_STATUS, GATEWAY, UPSTREAM } = process.env;
 
-const STREAMED = [
-  "passthrough",
-  "one-dropped",
-  "all-dropped",
-  "only-calls-dropped",
-  "replaced",
-  "redacted",
-  "blocked-start",
-  "blocked-status",
-  "blocked-middle",
-  "blocked-error",
-  "blocked-call",
-  "blocked-mid-call",
-  "upstream-error",
-  "upstream-status",
-  "upstream-cut",
-  "cut-short",
-  "cancel",
-  "long-hold",
-];
-const WHOLE = [
-  "passthrough",
-  "one-dropped",
-  "all-dropped",
-  "only-calls-dropped",
-  "replaced",
-  "redacted",
-  "blocked-start",
-  "blocked-status",
-  "blocked-middle",
-  "blocked-error",
-  "blocked-call",
-  "upstream-status",
-];
+// The scenarios, as `src/scenario.rs` has them.
+const STREAMED = process.env.STREAMED.split(" ");
+const WHOLE = process.env.WHOLE.split(" ");
 
 export const QUESTION = "Go on.";
 export const RESULT = "done";
@@ -75,11 +45,13 @@ class Seen {
 export class Client {
   static hasWhole = true;
 
-  constructor(scenario) {
-    this.base = `${GATEWAY}/${scenario}`;
+  constructor(scenario, whole) {
+    this.base = `${scenario === "blocked-status" ? BY_STATUS : GATEWAY}/${scenario}`;
     const { api, title } = this.constructor;
-    this.tag = `${api} ${title}`.replace(/[^a-z]+/g, "-");
+    this.tag = `${api} ${title} ${whole ? "whole" : "streamed"}`.replace(/[^a-z]+/g, "-");
     this.headers = { "x-client": this.tag };
+    // A block must not be asked for again: there the SDK retries what it always does.
+    this.retries = scenario.startsWith("blocked-");
     // What the caller's own code sees of its leaving.
     this.leaving = new AbortController();
   }
@@ -90,7 +62,7 @@ function callText({ name, arguments: text }) {
 }
 
 async function outcome(make, scenario, whole) {
-  const client = new make(scenario);
+  const client = new make(scenario, whole);
   const seen = new Seen(scenario === "cancel");
   const ask = (messages, seen) => (whole ? client.whole(messages, seen) : client.stream(messages, seen));
   const said = {};
@@ -107,22 +79,27 @@ async function outcome(make, scenario, whole) {
   } catch (error) {
     if (error instanceof Gone) {
       client.leaving.abort();
-      const fate = await fetch(`${UPSTREAM}/fate/${scenario}/${client.tag}`);
-      said.upstream = await fate.text();
+      said.upstream = await told("fate", scenario, client);
     } else {
       seen.add(error);
-      said.raises = error.constructor.name === "_AISDKError" ? error.name : nameOf(error);
+      said.raises = nameOf(error);
       said.message = String(error.message);
     }
     said.text = seen.text;
   }
+  if (client.retries) said.asked = await told("asked", scenario, client);
   return [said, seen.objects];
 }
 
+// What the upstream knows of a client.
+async function told(what, scenario, client) {
+  return (await fetch(`${UPSTREAM}/${what}/${scenario}/${client.tag}`)).text();
+}
+
+// The class of what was thrown; a plain error may have a name of its own.
 function nameOf(error) {
   const name = error.constructor.name;
-  // Minified classes still say who they are.
-  return name.startsWith("_") || name === "Error" ? (error.name ?? name) : name;
+  return name === "Error" ? error.name : name;
 }
 
 // What the upstream says to the next turn; it checks the request as the API's own server would.

@@ -3,12 +3,12 @@ import OpenAI from "openai";
 import { Client, MODEL, QUESTION, RESULT, TOOLS, run } from "./kit.mjs";
 
 class OpenAi extends Client {
-  constructor(scenario) {
-    super(scenario);
+  constructor(scenario, whole) {
+    super(scenario, whole);
     this.client = new OpenAI({
       baseURL: `${this.base}/v1`,
       apiKey: "none",
-      maxRetries: 0,
+      ...(this.retries ? {} : { maxRetries: 0 }),
       defaultHeaders: this.headers,
     });
   }

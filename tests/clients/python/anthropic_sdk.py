@@ -11,14 +11,14 @@ class Messages(Client):
     api = "anthropic-messages"
     tools = [{"name": n, "input_schema": s} for n, s in TOOLS.items()]
 
-    def __init__(self, scenario):
-        super().__init__(scenario)
+    def __init__(self, scenario, whole):
+        super().__init__(scenario, whole)
         self.client = anthropic.Anthropic(
             base_url=self.base,
             api_key="none",
-            max_retries=0,
             timeout=self.timeout,
             default_headers=self.headers,
+            **({} if self.retries else {"max_retries": 0}),
         )
 
     def first(self):

@@ -13,15 +13,15 @@ class Models(Client):
     name = "google-genai-python"
     api = "gemini"
 
-    def __init__(self, scenario):
-        super().__init__(scenario)
+    def __init__(self, scenario, whole):
+        super().__init__(scenario, whole)
         self.client = genai.Client(
             api_key="none",
             http_options=types.HttpOptions(
                 base_url=self.base,
                 headers=self.headers,
                 timeout=int(self.timeout * 1000),
-                retry_options=types.HttpRetryOptions(attempts=1),
+                retry_options=None if self.retries else types.HttpRetryOptions(attempts=1),
             ),
         )
         declared = [{"name": n, "parameters_json_schema": s} for n, s in TOOLS.items()]
@@ -82,8 +82,8 @@ class Models(Client):
 class Chats(Models):
     name = "google-genai-python chats"
 
-    def __init__(self, scenario):
-        super().__init__(scenario)
+    def __init__(self, scenario, whole):
+        super().__init__(scenario, whole)
         self.chat = self.client.chats.create(model=MODEL, config=self.config)
 
     def first(self):

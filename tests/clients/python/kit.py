@@ -11,42 +11,12 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 GATEWAY = os.environ["GATEWAY"]
+# A gateway that tells of a block by the status.
+BY_STATUS = os.environ["BY_STATUS"]
 UPSTREAM = os.environ["UPSTREAM"]
-
-STREAMED = [
-    "passthrough",
-    "one-dropped",
-    "all-dropped",
-    "only-calls-dropped",
-    "replaced",
-    "redacted",
-    "blocked-start",
-    "blocked-status",
-    "blocked-middle",
-    "blocked-error",
-    "blocked-call",
-    "blocked-mid-call",
-    "upstream-error",
-    "upstream-status",
-    "upstream-cut",
-    "cut-short",
-    "cancel",
-    "long-hold",
-]
-WHOLE = [
-    "passthrough",
-    "one-dropped",
-    "all-dropped",
-    "only-calls-dropped",
-    "replaced",
-    "redacted",
-    "blocked-start",
-    "blocked-status",
-    "blocked-middle",
-    "blocked-error",
-    "blocked-call",
-    "upstream-status",
-]
+# The scenarios, as `src/scenario.rs` has them.
+STREAMED = os.environ["STREAMED"].split()
+WHOLE = os.environ["WHOLE"].split()
 
 QUESTION = "Go on."
 RESULT = "done"
@@ -107,13 +77,14 @@ class Client:
     # An SDK's helpers over streams have no form of their own for whole answers.
     has_whole = True
 
-    def __init__(self, scenario):
-        self.scenario = scenario
-        self.base = f"{GATEWAY}/{scenario}"
+    def __init__(self, scenario, whole):
+        self.base = f"{BY_STATUS if scenario == 'blocked-status' else GATEWAY}/{scenario}"
         # Held answers are longer than this: only keep-alives get a client over them.
         self.timeout = 1.5 if scenario == "long-hold" else 30.0
-        self.tag = re.sub("[^a-z]+", "-", f"{self.api} {self.name}")
+        self.tag = re.sub("[^a-z]+", "-", f"{self.api} {self.name} {'whole' if whole else 'streamed'}")
         self.headers = {"x-client": self.tag}
+        # A block must not be asked for again: there the SDK retries what it always does.
+        self.retries = scenario.startswith("blocked-")
 
     def stream(self, messages, seen):
         raise NotImplementedError
@@ -133,7 +104,7 @@ def call_text(name, arguments):
 
 
 def outcome(make, scenario, whole):
-    client = make(scenario)
+    client = make(scenario, whole)
     seen = Seen(leaves=scenario == "cancel")
     ask = client.whole if whole else client.stream
     said = {}
@@ -149,8 +120,7 @@ def outcome(make, scenario, whole):
         if answer.finish in NORMAL and scenario != "cancel":
             said["second"] = second(client, ask, messages, answer)
     except Gone:
-        with urllib.request.urlopen(f"{UPSTREAM}/fate/{scenario}/{client.tag}") as fate:
-            said["upstream"] = fate.read().decode()
+        said["upstream"] = told("fate", scenario, client)
         said["text"] = seen.text
     except Exception as error:
         seen.add(error)
@@ -159,7 +129,15 @@ def outcome(make, scenario, whole):
         said["raises"] = type(error).__name__
         said["message"] = str(error)
         said["text"] = seen.text
+    if client.retries:
+        said["asked"] = told("asked", scenario, client)
     return said, seen.objects
+
+
+def told(what, scenario, client):
+    """What the upstream knows of a client."""
+    with urllib.request.urlopen(f"{UPSTREAM}/{what}/{scenario}/{client.tag}") as answer:
+        return answer.read().decode()
 
 
 def second(client, ask, messages, answer):

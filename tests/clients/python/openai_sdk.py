@@ -5,14 +5,14 @@ from kit import MODEL, QUESTION, RESULT, TOOLS, Answer, Call, Client, run
 
 
 class OpenAi(Client):
-    def __init__(self, scenario):
-        super().__init__(scenario)
+    def __init__(self, scenario, whole):
+        super().__init__(scenario, whole)
         self.client = openai.OpenAI(
             base_url=f"{self.base}/v1",
             api_key="none",
-            max_retries=0,
             timeout=self.timeout,
             default_headers=self.headers,
+            **({} if self.retries else {"max_retries": 0}),
         )
 
 

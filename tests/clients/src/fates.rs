@@ -1,4 +1,4 @@
-//! What became of answers: given to the end, or left by the client.
+//! How often clients asked, and what became of their answers: given to the end, or left.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-/// What became of the last answer of each name.
+/// What became of the last answer of each name, and how many there were.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Fates(Arc<watch::Sender<HashMap<String, Fate>>>);
+pub(crate) struct Fates(Arc<watch::Sender<HashMap<String, (Fate, usize)>>>);
 
 /// What became of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,25 +21,28 @@ pub(crate) enum Fate {
 impl Fates {
     /// Enters an answer that is being given.
     pub(crate) fn receipt(&self, name: &str) -> Receipt {
-        self.enter(name, Fate::Serving);
+        self.0.send_modify(|fates| {
+            let entry = fates.entry(name.to_owned()).or_insert((Fate::Serving, 0));
+            *entry = (Fate::Serving, entry.1 + 1);
+        });
         Receipt { fates: self.clone(), name: name.to_owned(), fate: Fate::Cancelled }
     }
 
     /// What became of an answer; waits a while for its end.
     pub(crate) async fn of(&self, name: &str) -> &'static str {
         let mut changes = self.0.subscribe();
-        let over = changes.wait_for(|fates| fates.get(name).is_some_and(|fate| *fate != Fate::Serving));
+        let fate = |fates: &HashMap<String, (Fate, usize)>| fates.get(name).map(|(fate, _)| *fate);
+        let over = changes.wait_for(|fates| fate(fates).is_some_and(|fate| fate != Fate::Serving));
         match tokio::time::timeout(LONGEST, over).await {
-            Ok(Ok(fates)) if fates.get(name) == Some(&Fate::Cancelled) => "cancelled",
+            Ok(Ok(fates)) if fate(&fates) == Some(Fate::Cancelled) => "cancelled",
             Ok(Ok(_)) => "completed",
             _ => "unknown",
         }
     }
 
-    fn enter(&self, name: &str, fate: Fate) {
-        self.0.send_modify(|fates| {
-            fates.insert(name.to_owned(), fate);
-        });
+    /// How many answers were begun.
+    pub(crate) fn asked(&self, name: &str) -> usize {
+        self.0.borrow().get(name).map_or(0, |(_, count)| *count)
     }
 }
 
@@ -60,7 +63,11 @@ impl Receipt {
 
 impl Drop for Receipt {
     fn drop(&mut self) {
-        self.fates.enter(&self.name, self.fate);
+        self.fates.0.send_modify(|fates| {
+            if let Some((fate, _)) = fates.get_mut(&self.name) {
+                *fate = self.fate;
+            }
+        });
     }
 }
 

@@ -1,4 +1,4 @@
-//! The scenarios: what the upstream says, and the policies it goes through.
+//! The scenarios: what the upstream says. The policies it goes through are in `gateway.toml`.
 //!
 //! Whatever must not reach a client has the word `canary` in it.
 
@@ -10,10 +10,10 @@ use stream_testkit::{Fragments, Script};
 #[derive(Debug, Clone)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
-    /// A policy file.
-    pub(crate) policies: &'static str,
     pub(crate) script: Script,
     pub(crate) how: How,
+    /// Whether it can be asked for as a whole answer too: one that neither halts nor breaks.
+    pub(crate) whole: bool,
 }
 
 /// How the script is sent.
@@ -30,52 +30,53 @@ pub(crate) enum How {
 }
 
 impl Scenario {
-    fn new(name: &'static str, policies: &'static str, script: Script) -> Self {
-        Self { name, policies, script, how: How::Plainly }
+    fn new(name: &'static str, script: Script) -> Self {
+        Self { name, script, how: How::Plainly, whole: true }
     }
 
     fn sent(self, how: How) -> Self {
         Self { how, ..self }
     }
+
+    fn only_streamed(self) -> Self {
+        Self { whole: false, ..self }
+    }
 }
 
-/// All scenarios. Each can be asked for as a stream and as a whole answer; a whole answer neither halts nor breaks.
+/// All scenarios.
 pub(crate) fn all() -> Vec<Scenario> {
     let new = Scenario::new;
     vec![
-        new("passthrough", PASSTHROUGH, read(saying("Let me look."))),
-        new("one-dropped", GATE, read(wipe(thinking("Hm.").text("Let me look.")))),
-        new("all-dropped", GATE, wipe(wipe(saying("On it.")))),
-        new("only-calls-dropped", GATE, wipe(script())),
-        new("replaced", ALIASES, saying("Let me run it.").call("call_run", "run", r#"{"cmd":"ls -l"}"#)),
+        new("passthrough", read(saying("Let me look."))),
+        new("one-dropped", read(wipe(thinking("Hm.").text("Let me look.")))),
+        new("all-dropped", wipe(saying("On it.")).call("call_other_canary", "wipe_canary", "{}")),
+        new("only-calls-dropped", wipe(script())),
+        new("replaced", saying("Let me run it.").call("call_run", "run", r#"{"cmd":"ls -l"}"#)),
         new(
             "redacted",
-            REDACT,
             saying("The key sk-canary-1234 is in place.").call(
                 "call_read",
                 "read_file",
                 r#"{"path":"sk-canary-1234.txt"}"#,
             ),
         ),
-        new("blocked-start", STOP, saying("canary phrase, to begin with.")),
-        new(BY_STATUS, STOP, saying("canary phrase, to begin with.")),
-        new("blocked-middle", STOP, saying("First this, then the canary phrase, and more.")),
-        new("blocked-error", STOP_ERROR, saying("First this, then the canary phrase, and more.")),
-        new("blocked-call", GATE_ENDS, wipe(saying("On it."))),
-        new("blocked-mid-call", SLOW, read(saying("Let me look.")).call("call_more", "read_file", MORE))
-            .sent(How::Haltingly(Duration::from_secs(4))),
-        new("upstream-error", GATE, saying("Let me look.").error("overloaded")),
-        new("upstream-status", GATE, saying("Let me look.")).sent(How::Status(503)),
-        new("upstream-cut", FINISH, read(saying("Let me look."))).sent(How::Broken),
-        new("cut-short", GATE, saying("Let me look.").cut()),
+        new("blocked-start", saying("canary phrase, to begin with.")),
+        new("blocked-status", saying("canary phrase, to begin with.")),
+        new("blocked-middle", saying("First this, then the canary phrase, and more.")),
+        new("blocked-error", saying("First this, then the canary phrase, and more.")),
+        new("blocked-call", wipe(saying("On it."))),
+        new("blocked-mid-call", read(saying("Let me look.")).call("call_more", "read_file", MORE))
+            .sent(How::Haltingly(Duration::from_secs(4)))
+            .only_streamed(),
+        new("upstream-error", saying("Let me look.").error("overloaded")).only_streamed(),
+        new("upstream-status", saying("Let me look.")).sent(How::Status(503)),
+        new("upstream-cut", read(saying("Let me look."))).sent(How::Broken).only_streamed(),
+        new("cut-short", saying("Let me look.").cut()).only_streamed(),
         // What comes after the first text comes after the client has gone.
-        new("cancel", GATE, read(saying("Let me look.").pause(Duration::from_secs(60)))),
-        new("long-hold", FINISH, read(saying("Let me look.")).pause(Duration::from_secs(3))),
+        new("cancel", read(saying("Let me look.").pause(Duration::from_secs(60)))).only_streamed(),
+        new("long-hold", read(saying("Let me look.")).pause(Duration::from_secs(3))).only_streamed(),
     ]
 }
-
-/// The scenario in which a block before anything was sent is told by the status.
-pub(crate) const BY_STATUS: &str = "blocked-status";
 
 /// The answer to every second turn.
 pub(crate) fn second() -> Script {
@@ -107,13 +108,3 @@ fn wipe(script: Script) -> Script {
 }
 
 const MORE: &str = r#"{"path":"more.txt"}"#;
-
-const ALIASES: &str = include_str!("../policies/aliases.toml");
-const FINISH: &str = include_str!("../policies/finish.toml");
-const GATE: &str = include_str!("../policies/gate.toml");
-const GATE_ENDS: &str = include_str!("../policies/gate-ends.toml");
-const PASSTHROUGH: &str = include_str!("../policies/passthrough.toml");
-const REDACT: &str = include_str!("../policies/redact.toml");
-const SLOW: &str = include_str!("../policies/slow.toml");
-const STOP: &str = include_str!("../policies/stop.toml");
-const STOP_ERROR: &str = include_str!("../policies/stop-error.toml");

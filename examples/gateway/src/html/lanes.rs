@@ -63,11 +63,14 @@ fn write_lane(page: &mut String, lane: &Lane, timeline: &Timeline) {
     page.push_str("</div>");
     if let Some((from, to, lasted)) = lane.waited {
         let told = format!("waited {} for what is before it", time(lasted));
-        write_bar(page, "waited", (timeline.scale.place(from), timeline.scale.place(to)), &told, &told);
+        let places = (timeline.scale.place(from), timeline.scale.place(to));
+        page.push_str("<div class=\"row waited\">");
+        write_bar(page, places, &told);
+        write_told(page, places, &told);
+        page.push_str("</div>");
     }
-    let held = |deed: &&Deed| !deed.held.is_zero() || deed.action.is_edit();
-    for told in lane.deeds.iter().filter(held).take(BARS) {
-        write_deed(page, told, timeline);
+    for alike in alike(&lane.deeds).iter().take(BARS) {
+        write_deeds(page, alike, timeline);
     }
     page.push_str("</div></div>\n");
 }
@@ -90,27 +93,49 @@ fn write_mark(page: &mut String, lane: &Lane, mark: &Mark, timeline: &Timeline) 
     }
 }
 
-fn write_deed(page: &mut String, told: &Deed, timeline: &Timeline) {
-    let word = deed(told.action);
-    let done = if told.enforced { word.to_owned() } else { format!("would have {word}") };
-    let held = if told.held.is_zero() { String::new() } else { format!("held {}, ", time(told.held)) };
-    let reason = told.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    let short = format!("{held}{done}{}", excerpt(&reason, 60));
-    let long = format!("{} {held}{done}{reason}, {}", told.policy, bytes(told.bytes));
-    let places = (timeline.scale.place(told.from), timeline.scale.place(told.to));
-    write_bar(page, if told.enforced { word } else { "watched" }, places, &short, &long);
+/// The decisions that are drawn, those that say the same together.
+fn alike(deeds: &[Deed]) -> Vec<Vec<&Deed>> {
+    let mut rows: Vec<Vec<&Deed>> = Vec::new();
+    for deed in deeds.iter().filter(|deed| !deed.held.is_zero() || deed.action.is_edit()) {
+        match rows.iter_mut().take(BARS).find(|row| row.first().is_some_and(|first| first.says(deed))) {
+            Some(row) => row.push(deed),
+            None => rows.push(vec![deed]),
+        }
+    }
+    rows
 }
 
-fn write_bar(page: &mut String, class: &str, (left, right): (f64, f64), short: &str, long: &str) {
-    // What begins far to the right is told to the left of its end.
-    let (side, place) = if left > 55.0 { ("right", 100.0 - right) } else { ("left", left) };
+/// A row of bars, and what is to be told of them.
+fn write_deeds(page: &mut String, deeds: &[&Deed], timeline: &Timeline) {
+    let Some(longest) = deeds.iter().max_by_key(|deed| deed.held) else { return };
+    let word = deed(longest.action);
+    let done = if longest.enforced { word.to_owned() } else { format!("would have {word}") };
+    let times = if deeds.len() > 1 { format!(" ×{}", deeds.len()) } else { String::new() };
+    let held = if longest.held.is_zero() { String::new() } else { format!("held {}, ", time(longest.held)) };
+    let reason = longest.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let _ = write!(page, "<div class=\"row {}\">", if longest.enforced { word } else { "watched" });
+    for one in deeds.iter().take(MARKS) {
+        let told = format!("{} {done}{reason}; held {}, {}", one.policy, time(one.held), bytes(one.bytes));
+        write_bar(page, (timeline.scale.place(one.from), timeline.scale.place(one.to)), &told);
+    }
+    let places = (timeline.scale.place(longest.from), timeline.scale.place(longest.to));
+    write_told(page, places, &format!("{held}{done}{times}{}", excerpt(&reason, 60)));
+    page.push_str("</div>");
+}
+
+fn write_bar(page: &mut String, (left, right): (f64, f64), told: &str) {
     let _ = write!(
         page,
-        "<div class=\"row {class}\"><a class=\"bar\" tabindex=\"0\" style=\"left:{left:.2}%;width:{:.2}%\"><span class=\"tip\"><b>{}</b></span></a><span class=\"told\" style=\"{side}:{place:.2}%\">{}</span></div>",
+        "<a class=\"bar\" tabindex=\"0\" style=\"left:{left:.2}%;width:{:.2}%\"><span class=\"tip\"><b>{}</b></span></a>",
         right - left,
-        escape(long),
-        escape(short)
+        escape(told)
     );
+}
+
+/// What begins far to the right is told to the left of its end.
+fn write_told(page: &mut String, (left, right): (f64, f64), told: &str) {
+    let (side, place) = if left > 55.0 { ("right", 100.0 - right) } else { ("left", left) };
+    let _ = write!(page, "<span class=\"told\" style=\"{side}:{place:.2}%\">{}</span>", escape(told));
 }
 
 fn write_client(page: &mut String, timeline: &Timeline) {
@@ -192,5 +217,5 @@ const TIP: usize = 600;
 const MARKS: usize = 1000;
 /// How many lanes there are at most.
 const LANES: usize = 200;
-/// How many decisions of a block are drawn at most.
+/// How many rows of decisions a block has at most.
 const BARS: usize = 12;

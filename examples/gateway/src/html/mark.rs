@@ -57,4 +57,12 @@ impl Deed {
         let Decision { policy, action, reason, bytes, held, enforced, .. } = decision.clone();
         Self { policy, action, reason, bytes, held, enforced, from, to }
     }
+
+    /// Whether another one says the same.
+    pub(super) fn says(&self, other: &Self) -> bool {
+        self.policy == other.policy
+            && self.action == other.action
+            && self.reason == other.reason
+            && self.enforced == other.enforced
+    }
 }

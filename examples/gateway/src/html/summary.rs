@@ -63,9 +63,7 @@ impl<'a> Entry<'a> {
             (Some(one), Some(other)) => std::ptr::eq(one, other),
             (one, other) => one.is_none() && other.is_none(),
         };
-        let told = |deed: &'a Deed| (&deed.policy, deed.action, &deed.reason, deed.enforced);
-        let Deed { policy, action, reason, enforced, .. } = deed;
-        same && told(self.deed) == (policy, *action, reason, *enforced)
+        same && self.deed.says(deed)
     }
 }
 

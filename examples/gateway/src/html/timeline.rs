@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::Bytes;
-use stream_core::Decision;
+use stream_core::{Action, Decision};
 use stream_testkit::Replayed;
 use stream_testkit::replay::Step;
 
@@ -125,9 +125,8 @@ impl Reader {
             let since = at.saturating_sub(decision.held);
             match decision.block.map(|key| self.stages.lane(key, lanes)) {
                 Some(lane) => {
-                    let marks = lanes[lane].marks.iter();
-                    let first = marks.filter(|mark| mark.at >= since).map(|mark| mark.from).min();
-                    let from = first.unwrap_or_else(|| scale.first_of(since)).min(*moment);
+                    let from = start(&lanes[lane], decision, since, *moment);
+                    let from = from.unwrap_or_else(|| scale.first_of(since)).min(*moment);
                     lanes[lane].deeds.push(Deed::new(decision, from, *moment));
                 }
                 None => deeds.push(Deed::new(decision, *moment, *moment)),
@@ -137,6 +136,16 @@ impl Reader {
         scale.settle();
         self.timeline
     }
+}
+
+/// Where the stretch of a block begins that a decision is about.
+fn start(lane: &Lane, decision: &Decision, since: Duration, decided: Moment) -> Option<Moment> {
+    let mut marks = lane.marks.iter().map(|mark| (mark.at, mark.from));
+    if decision.held.is_zero() && decision.action == Action::Edited {
+        // It was about what had just come.
+        return marks.map(|(_, from)| from).filter(|from| *from <= decided).max();
+    }
+    marks.find(|(at, _)| *at >= since).map(|(_, from)| from)
 }
 
 /// Finds the blocks that had to wait for something before them.

@@ -15,8 +15,12 @@ pub(super) struct Ledger {
 #[derive(Debug, Default)]
 pub(super) struct Choice {
     number: u32,
-    /// Something of it was dropped.
+    /// Something of it was dropped, reasoning aside.
     dropped: bool,
+    /// Reasoning has left.
+    thought: bool,
+    /// Reasoning was dropped: no loss if other chunks of it have left.
+    thought_dropped: bool,
     /// Something that a reader takes for an answer has left.
     answered: bool,
     /// A finish reason has left.
@@ -138,8 +142,13 @@ impl Choice {
         match kind {
             DeltaKind::Text { text, channel } => {
                 let leaves = leaves && !text.is_empty();
-                self.dropped |= !leaves;
-                self.answered |= leaves && *channel != Channel::Reasoning;
+                if *channel == Channel::Reasoning {
+                    self.thought |= leaves;
+                    self.thought_dropped |= !leaves;
+                } else {
+                    self.dropped |= !leaves;
+                    self.answered |= leaves;
+                }
             }
             DeltaKind::Opaque { .. } => {
                 self.dropped |= !leaves;
@@ -172,7 +181,8 @@ impl Choice {
     fn finish(&mut self) -> Option<u32> {
         self.finished = true;
         self.open = false;
-        let empty = self.dropped && !self.answered;
+        let dropped = self.dropped || (self.thought_dropped && !self.thought);
+        let empty = dropped && !self.answered;
         // The notice is an answer: a repeated finish does not bring a second one.
         self.answered |= empty;
         empty.then_some(self.number)

@@ -228,6 +228,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Part<'a> {
 
 struct PartVisitor;
 
+/// The fields that are read, which no other may pass for: `google-genai` takes `function_call` too.
+const PART: [&str; 4] = ["text", "thought", "thoughtSignature", "functionCall"];
+
 impl<'de> Visitor<'de> for PartVisitor {
     type Value = Part<'de>;
 
@@ -248,7 +251,8 @@ impl<'de> Visitor<'de> for PartVisitor {
                 "videoMetadata" | "mediaResolution" => {
                     map.next_value::<IgnoredAny>()?;
                 }
-                _ => {
+                other => {
+                    spelling::check(other, &PART)?;
                     let value = map.next_value::<&RawValue>()?.get();
                     if is_server_kind(&key) && others.iter().any(|(other, _)| *other == key) {
                         return Err(A::Error::custom("duplicate field of a part"));

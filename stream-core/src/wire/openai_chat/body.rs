@@ -156,6 +156,7 @@ impl BodyReader<'_> {
             flavor,
             starts: self.whole,
             unopened: false,
+            ..CallDelta::default()
         }
     }
 

@@ -272,13 +272,17 @@ impl MessageCopy<'_> {
     }
 }
 
+/// The kind of a reason. Proxies hand on the words of other APIs, in their letters: what was cut off must not pass for
+/// finished.
 fn finish_kind(word: &str) -> FinishKind {
-    match word {
+    match &*word.to_ascii_lowercase() {
         "stop" | "eos" | "stop_sequence" | "end_turn" => FinishKind::Stop,
         "tool_calls" | "function_call" => FinishKind::ToolCalls,
-        "length" | "max_tokens" => FinishKind::Length,
-        "content_filter" => FinishKind::Filter,
-        "error" => FinishKind::Error,
+        "length" | "max_tokens" | "max_output_tokens" | "model_length" => FinishKind::Length,
+        "content_filter" | "safety" | "recitation" | "blocklist" | "prohibited_content" | "spii" => {
+            FinishKind::Filter
+        }
+        "error" | "insufficient_system_resource" => FinishKind::Error,
         _ => FinishKind::Other,
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct Choice {
     pub(super) has_payload: bool,
     /// Something was dropped.
     pub(super) has_loss: bool,
+    /// What left, and what was dropped, of reasoning: a chunk of it that was emptied is no loss if others were not.
+    thought: Thought,
     /// Something was dropped, edited or inserted: copies of what it said are stale.
     pub(super) tainted: bool,
     pub(super) finished: bool,
@@ -63,7 +65,8 @@ impl Ledger {
 
     /// Whether a choice that ends now would be an empty turn because of what was dropped (rule 21).
     pub(super) fn wants_notice(&self, number: u32) -> bool {
-        !self.ended && self.choices.get(&number).is_some_and(|choice| choice.has_loss && !choice.has_payload)
+        let is_empty = |choice: &Choice| !choice.has_payload && (choice.has_loss || choice.thought.is_lost());
+        !self.ended && self.choices.get(&number).is_some_and(is_empty)
     }
 
     /// The index a kept call leaves with, by what is known before its frame; `None` if it is the one it came with.
@@ -98,10 +101,14 @@ impl Ledger {
                 if !text.trim().is_empty() {
                     choice.open_call = None;
                 }
-                choice.note(left && !text.is_empty(), *channel != Channel::Reasoning);
+                let left = left && !text.is_empty();
+                match channel {
+                    Channel::Reasoning => choice.thought.note(left),
+                    _ => choice.note(left),
+                }
             }
             DeltaKind::Call(call) => {
-                choice.note(left, true);
+                choice.note(left);
                 return choice.call(call, part, &mut self.shifts);
             }
             DeltaKind::Finish(_) if left => {
@@ -111,7 +118,7 @@ impl Ledger {
             DeltaKind::Stop if part.key == choice.open_call => choice.open_call = None,
             _ if payload => {
                 choice.open_call = None;
-                choice.note(left, true);
+                choice.note(left);
             }
             _ => {}
         }
@@ -119,9 +126,27 @@ impl Ledger {
     }
 }
 
+/// What became of a choice's reasoning.
+#[derive(Debug, Default)]
+struct Thought {
+    left: bool,
+    dropped: bool,
+}
+
+impl Thought {
+    fn note(&mut self, left: bool) {
+        self.left |= left;
+        self.dropped |= !left;
+    }
+
+    fn is_lost(&self) -> bool {
+        self.dropped && !self.left
+    }
+}
+
 impl Choice {
-    fn note(&mut self, left: bool, counts: bool) {
-        self.has_payload |= left && counts;
+    fn note(&mut self, left: bool) {
+        self.has_payload |= left;
         self.has_loss |= !left;
     }
 

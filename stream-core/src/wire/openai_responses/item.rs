@@ -213,6 +213,7 @@ impl<'a> Told<'a> {
             flavor,
             starts: true,
             unopened: false,
+            ..CallDelta::default()
         })
     }
 

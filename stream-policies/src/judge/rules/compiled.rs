@@ -4,6 +4,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::super::arguments::Unreadable;
+use super::places::Place;
 use super::settings::{Condition, Rule};
 use crate::glob::Glob;
 use crate::names;
@@ -13,7 +14,7 @@ use crate::settings_error::SettingsError;
 #[derive(Debug, Clone)]
 pub(super) struct Compiled {
     names: Vec<Name>,
-    tests: Vec<(String, Test)>,
+    tests: Vec<(Place, Test)>,
     reason: String,
 }
 
@@ -55,7 +56,7 @@ impl Compiled {
         });
         let tests = rule.when.iter().enumerate().map(|(n, condition)| {
             let test = Test::new(condition).map_err(|error| error.within(&format!("when[{n}]")))?;
-            Ok((condition.at.clone(), test))
+            Ok((Place::new(&condition.at), test))
         });
         let reason = rule.because.clone();
         Ok(Self {
@@ -73,29 +74,27 @@ impl Compiled {
     /// Whether it allows a call. Names are compared exactly, and tests hold for all of a value.
     pub(super) fn allows(&self, name: &str, arguments: Result<&Value, Unreadable>) -> Matched {
         let named = self.names.iter().any(|own| own.exact.matches(name));
-        self.matched(named, arguments, Test::holds)
+        self.matched(named, arguments, Test::allows)
     }
 
     /// Whether it denies a call. Names are compared as leniently as any client might, and tests hold for any part of a
     /// value.
     pub(super) fn denies(&self, name: &str, folded: &str, arguments: Result<&Value, Unreadable>) -> Matched {
         let named = self.names.iter().any(|own| own.exact.matches(name) || own.folded.matches(folded));
-        self.matched(named, arguments, Test::hits)
+        self.matched(named, arguments, Test::denies)
     }
 
     fn matched(
         &self,
         named: bool,
         arguments: Result<&Value, Unreadable>,
-        holds: fn(&Test, Option<&Value>) -> bool,
+        holds: fn(&Test, &Place, &Value) -> bool,
     ) -> Matched {
         match arguments {
             _ if !named => Matched::No,
             _ if self.tests.is_empty() => Matched::Yes,
             Err(why) => Matched::Unreadable(why),
-            Ok(arguments) if self.tests.iter().all(|(at, test)| holds(test, arguments.pointer(at))) => {
-                Matched::Yes
-            }
+            Ok(arguments) if self.tests.iter().all(|(at, test)| holds(test, at, arguments)) => Matched::Yes,
             Ok(_) => Matched::No,
         }
     }
@@ -122,29 +121,49 @@ impl Test {
         }
     }
 
-    /// Whether it holds for all of a value.
-    fn holds(&self, value: Option<&Value>) -> bool {
+    /// Whether it allows: it holds for all of the one value that any reader would find there.
+    fn allows(&self, at: &Place, arguments: &Value) -> bool {
         match self {
-            Self::Present(present) => value.is_some() == *present,
-            Self::Equals(own) => value.is_some_and(|value| is_same(own, value)),
-            Self::Glob(_) | Self::Regex { .. } => {
-                value.and_then(scalar).is_some_and(|text| self.matches_all(&text))
-            }
+            Self::Present(false) => !at.any(arguments, &|_| true),
+            _ => at.only(arguments).is_some_and(|value| self.holds(value)),
         }
     }
 
-    /// Whether it holds for any part of a value. A list or an object is no way around it.
-    fn hits(&self, value: Option<&Value>) -> bool {
+    /// Whether it denies: it holds for any part of any value that some reader could find there.
+    fn denies(&self, at: &Place, arguments: &Value) -> bool {
+        match self {
+            Self::Present(false) => !at.is_there(arguments),
+            _ => at.any(arguments, &|value| self.hits(value)),
+        }
+    }
+
+    /// Whether it holds for all of a value.
+    fn holds(&self, value: &Value) -> bool {
+        match self {
+            Self::Present(present) => *present,
+            Self::Equals(own) => is_same(own, value),
+            Self::Glob(_) | Self::Regex { .. } => scalar(value).is_some_and(|text| self.matches_all(&text)),
+        }
+    }
+
+    /// Whether it holds for any part of a value. A list, an object or another type is no way around it.
+    fn hits(&self, value: &Value) -> bool {
         match (self, value) {
-            (Self::Present(_) | Self::Equals(_), value) => self.holds(value),
-            (_, None) => false,
-            (_, Some(Value::Array(items))) => {
-                items.iter().any(|item| self.hits(Some(item))) || self.matches_part(&joined(items))
+            (Self::Present(present), _) => *present,
+            (Self::Equals(own), value) => {
+                is_like(own, value)
+                    || value.as_array().is_some_and(|items| items.iter().any(|item| self.hits(item)))
             }
-            (_, Some(Value::Object(members))) => {
-                members.iter().any(|(key, value)| self.matches_part(key) || self.hits(Some(value)))
+            (_, Value::Array(items)) => {
+                items.iter().any(|item| self.hits(item)) || self.matches_part(&joined(items))
             }
-            (_, Some(value)) => scalar(value).is_some_and(|text| self.matches_part(&text)),
+            (_, Value::Object(members)) => {
+                members.iter().any(|(key, value)| self.matches_part(key) || self.hits(value))
+            }
+            (_, value) => {
+                scalar(value).is_some_and(|text| self.matches_part(&text))
+                    || whole(value).is_some_and(|text| self.matches_part(&text))
+            }
         }
     }
 
@@ -174,6 +193,12 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
+/// A number that was written with a fraction or an exponent and has none.
+fn whole(value: &Value) -> Option<String> {
+    let number = value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0)?;
+    (number.abs() < 1e15).then(|| format!("{number:.0}"))
+}
+
 /// What a list of words says when it is run as one line.
 fn joined(items: &[Value]) -> String {
     items.iter().filter_map(scalar).collect::<Vec<_>>().join(" ")
@@ -191,6 +216,20 @@ fn is_same(one: &Value, other: &Value) -> bool {
         }
         (a, b) => a == b,
     }
+}
+
+/// Whether two values are the same to a reader that makes numbers and booleans of texts, or texts of them.
+fn is_like(one: &Value, other: &Value) -> bool {
+    is_same(one, other)
+        || match (one, other) {
+            (Value::Number(number), Value::String(text)) | (Value::String(text), Value::Number(number)) => {
+                text.trim().parse().is_ok_and(|read: f64| Some(read) == number.as_f64())
+            }
+            (Value::Bool(value), Value::String(text)) | (Value::String(text), Value::Bool(value)) => {
+                text.trim().eq_ignore_ascii_case(if *value { "true" } else { "false" })
+            }
+            _ => false,
+        }
 }
 
 fn check_pointer(pointer: &str) -> Result<(), SettingsError> {

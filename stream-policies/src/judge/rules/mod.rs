@@ -49,18 +49,28 @@
 //! 3. An `allow` rule that matches allows it.
 //! 4. Else the `default` decides, which has to be said.
 //!
+//! Something opaque is judged by its kind. Where the default allows and there are rules that deny, one whose kind speaks of
+//! calls (`tool_call`, a `message` beside the deltas, bytes that are no event) is denied too: what it holds might be what
+//! a rule denies.
+//!
 //! | | `allow` | `deny` |
 //! |---|---|---|
-//! | tool names | exactly as the provider sent them | also in other case, trimmed, in Unicode's compatibility form (NFKC) and without invisible characters |
+//! | tool names | exactly as the provider sent them | also in other case, trimmed, with hyphens for underscores, in Unicode's compatibility form (NFKC) and without invisible characters |
 //! | conditions of one rule | all hold | all hold |
+//! | keys of a pointer | exactly, and the rule allows nothing if a key beside it could be taken for one of them | also in other letters, as tool names, and without what stands between words (`file_path` and `filePath`); JSON that is written into a string is read |
+//! | `equals` | the same value; numbers are compared as numbers | also an item of a list, and the text of a number or boolean |
 //! | `glob`, `regex` | match all of a string, number or boolean | match a part (`regex`) or all (`glob`) of any value inside |
+//! | `present = false` | not there in any letters | not there exactly |
 //! | arguments that cannot be read, where a rule for this tool has conditions | the rule allows nothing | denied |
 //!
-//! Arguments that cannot be read and would have decided deny the call whatever the default is. No arguments are an empty
-//! object; the free text of a custom tool is a string at the pointer `""`. Globs know `*` and `?`, both of which also
+//! Arguments that cannot be read and would have decided deny the call whatever the default is; a text, number or list in
+//! place of an object cannot. No arguments are an empty object; the free text of a custom tool is a string at the pointer
+//! `""`. Letters of other alphabets that look alike (`а` of Cyrillic) and letters with marks make another name, to clients
+//! as well. Globs know `*` and `?`, both of which also
 //! match `/`, and compare text: `/work/*` matches `/work/../etc`.
 
 mod compiled;
+mod places;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -137,11 +147,24 @@ impl Rules {
         }
         match (unreadable, self.otherwise) {
             (Some(why), _) => Verdict::drop(why.to_string()),
+            (None, Otherwise::Allow) if !self.deny.is_empty() && may_hold_a_call(call, &folded) => {
+                Verdict::drop("it cannot be read and may hold a call")
+            }
             (None, Otherwise::Allow) => Verdict::Release,
             (None, Otherwise::Deny) => Verdict::drop("no rule allows it"),
         }
     }
 }
+
+/// Whether something opaque may hold a call that a rule would have denied: calls in places or letters that only some
+/// clients read, or bytes that nobody understands.
+fn may_hold_a_call(call: &CompletedCall, folded: &str) -> bool {
+    call.is_opaque() && CARRIERS.iter().any(|word| folded.contains(word))
+}
+
+/// Words in the kinds of what may hold a call.
+const CARRIERS: [&str; 9] =
+    ["call", "tool", "function", "message", "content_block", "response", "generation", "stray", "unknown"];
 
 impl TryFrom<RulesSettings> for Rules {
     type Error = SettingsError;

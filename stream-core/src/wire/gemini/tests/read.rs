@@ -145,8 +145,8 @@ fn what_is_neither_text_nor_a_call_is_opaque() {
         ]
     );
     assert_eq!(
-        parts(r#"{"text":"Hi","function_call":{"name":"f"},"void":null}"#),
-        [text(Channel::Content, "Hi"), opaque("function_call", Runs::Unknown, 12),]
+        parts(r#"{"text":"Hi","robotCall":{"name":"f"},"void":null}"#),
+        [text(Channel::Content, "Hi"), opaque("robotCall", Runs::Unknown, 12),]
     );
 }
 

@@ -27,7 +27,7 @@ fn opens(id: &str, name: &str, arguments: Option<&str>, flavor: CallFlavor) -> D
         arguments: arguments.map(Into::into),
         flavor,
         starts: true,
-        unopened: false,
+        ..CallDelta::default()
     })
 }
 

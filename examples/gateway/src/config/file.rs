@@ -1,0 +1,149 @@
+//! A configuration file in TOML.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use http::StatusCode;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use stream_core::Limits;
+use stream_http::{Settings, UnknownRoute, Unreadable};
+use stream_policies::PolicySet;
+use toml::Spanned;
+
+use super::duration::duration;
+use super::route::{Route, RouteFile};
+use super::upstream::Upstreams;
+use super::{Config, Fault, Targets, names_network};
+
+/// What a file may say.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    listen: Option<Spanned<String>>,
+    record: Option<PathBuf>,
+    unknown_route: Option<Choice>,
+    unreadable: Option<Choice>,
+    block_status: Option<Spanned<u16>>,
+    #[serde(default)]
+    upstream: Upstreams,
+    #[serde(default)]
+    limits: LimitsFile,
+    #[serde(default)]
+    route: Vec<Spanned<RouteFile>>,
+    /// Read by the policies' own configuration.
+    #[serde(rename = "policy")]
+    _policy: Option<IgnoredAny>,
+}
+
+/// All keys but `policy`.
+pub(super) const KEYS: &[&str] =
+    &["listen", "record", "unknown_route", "unreadable", "block_status", "upstream", "limits", "route"];
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Choice {
+    Refuse,
+    Pass,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitsFile {
+    frame: Option<Spanned<usize>>,
+    block: Option<Spanned<usize>>,
+    held: Option<Spanned<usize>>,
+    blocks: Option<Spanned<usize>>,
+    choices: Option<Spanned<usize>>,
+    request: Option<Spanned<usize>>,
+    response: Option<Spanned<usize>>,
+    idle: Option<Spanned<String>>,
+    policy: Option<Spanned<String>>,
+    keep_alive: Option<Spanned<String>>,
+}
+
+impl File {
+    pub(super) fn parse(text: &str) -> Result<Self, Fault> {
+        toml::from_str(text).map_err(|error| Fault::of_toml(text, &error))
+    }
+
+    pub(super) fn build(self, text: &str, directory: &Path, policies: PolicySet) -> Result<Config, Fault> {
+        let listen = self.listen.as_ref().map(|listen| address(listen, text)).transpose()?;
+        let mut settings = self.limits.build(Settings::new(), text)?;
+        if let Some(Choice::Pass) = self.unknown_route {
+            settings = settings.unknown_route(UnknownRoute::Pass);
+        }
+        if let Some(Choice::Pass) = self.unreadable {
+            settings = settings.unreadable(Unreadable::Pass);
+        }
+        if let Some(status) = &self.block_status {
+            settings = settings.block_status(block_status(status, text)?);
+        }
+        let routes = self.route.iter().map(|route| Route::build(route, text, directory));
+        let routes: Vec<Route> = routes.collect::<Result<_, _>>()?;
+        Ok(Config {
+            listen: listen.unwrap_or(LISTEN),
+            targets: Targets::build(self.upstream, text)?,
+            settings,
+            record: self.record.map(|record| directory.join(record)),
+            asks_over_network: names_network(text) || routes.iter().any(|route| route.asks_over_network),
+            routes,
+            policies,
+        })
+    }
+}
+
+impl LimitsFile {
+    fn build(self, settings: Settings, text: &str) -> Result<Settings, Fault> {
+        let mut limits = Limits::default();
+        let mut settings = settings;
+        let set = |limit: &Option<Spanned<usize>>, set: &mut dyn FnMut(usize)| {
+            let Some(limit) = limit else { return Ok(()) };
+            if *limit.get_ref() == 0 {
+                return Err(Fault::at(text, &limit.span(), "expected at least 1, found 0"));
+            }
+            set(*limit.get_ref());
+            Ok(())
+        };
+        set(&self.frame, &mut |bytes| limits = limits.frame(bytes))?;
+        set(&self.block, &mut |bytes| limits = limits.block(bytes))?;
+        set(&self.held, &mut |bytes| limits = limits.held(bytes))?;
+        set(&self.blocks, &mut |blocks| limits = limits.blocks(blocks))?;
+        set(&self.choices, &mut |choices| limits = limits.choices(choices))?;
+        set(&self.request, &mut |bytes| settings = settings.clone().request_limit(bytes))?;
+        set(&self.response, &mut |bytes| settings = settings.clone().response_limit(bytes))?;
+        let time = |time: &Spanned<String>| {
+            duration(time.get_ref()).map_err(|message| Fault::at(text, &time.span(), message))
+        };
+        if let Some(idle) = &self.idle {
+            limits = limits.idle(time(idle)?);
+        }
+        if let Some(policy) = &self.policy {
+            limits = limits.policy(time(policy)?);
+        }
+        if let Some(every) = &self.keep_alive {
+            let every = if every.get_ref() == "never" { None } else { Some(time(every)?) };
+            limits = limits.keep_alive(every);
+        }
+        Ok(settings.limits(limits))
+    }
+}
+
+fn address(listen: &Spanned<String>, text: &str) -> Result<SocketAddr, Fault> {
+    listen.get_ref().parse().map_err(|_| {
+        let found = listen.get_ref();
+        let message = format!("expected an address and a port such as 127.0.0.1:8080, found {found:?}");
+        Fault::at(text, &listen.span(), message)
+    })
+}
+
+fn block_status(status: &Spanned<u16>, text: &str) -> Result<StatusCode, Fault> {
+    let code = StatusCode::from_u16(*status.get_ref()).ok();
+    code.filter(|code| code.is_client_error() || code.is_server_error()).ok_or_else(|| {
+        let message = format!("expected a status from 400 to 599, found {}", status.get_ref());
+        Fault::at(text, &status.span(), message)
+    })
+}
+
+/// Nobody but this machine.
+pub(crate) const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);

@@ -1,0 +1,95 @@
+//! What a gateway is to do: from a file, or the demonstration.
+
+mod duration;
+mod fault;
+mod file;
+mod glob;
+mod route;
+mod upstream;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use stream_http::{Api, Facts, Settings};
+use stream_policies::{PolicySet, Registry};
+
+pub(crate) use self::fault::Fault;
+use self::route::Route;
+pub(crate) use self::upstream::{Target, Targets};
+
+/// Everything that a file says.
+#[derive(Debug, Clone)]
+pub(crate) struct Config {
+    pub(crate) listen: SocketAddr,
+    pub(crate) targets: Targets,
+    pub(crate) settings: Settings,
+    pub(crate) record: Option<PathBuf>,
+    routes: Vec<Route>,
+    policies: PolicySet,
+    asks_over_network: bool,
+}
+
+impl Config {
+    /// Reads a file.
+    pub(crate) fn load(path: &Path) -> Result<Self, String> {
+        let text = read(path)?;
+        let directory = path.parent().unwrap_or(Path::new(""));
+        Self::parse(&text, directory).map_err(|fault| format!("{}: {fault}", path.display()))
+    }
+
+    /// The policies of the demonstration, and no upstreams: the program's own answers.
+    pub(crate) fn demo() -> Result<Self, String> {
+        Self::parse(DEMO, Path::new("")).map_err(|fault| format!("demo.toml: {fault}"))
+    }
+
+    fn parse(text: &str, directory: &Path) -> Result<Self, Fault> {
+        let file = file::File::parse(text)?;
+        let policies = Registry::new().read_toml_beside(text, file::KEYS)?;
+        file.build(text, directory, policies)
+    }
+
+    /// The policies of a request.
+    pub(crate) fn policies(&self, facts: &Facts) -> &PolicySet {
+        let route =
+            self.routes.iter().find(|route| route.is_for(facts.api(), facts.model(), facts.uri().path()));
+        route.map_or(&self.policies, Route::policies)
+    }
+
+    /// Whether a policy has judges that are asked over a network.
+    pub(crate) fn asks_over_network(&self) -> bool {
+        self.asks_over_network
+    }
+
+    /// The policies of a log, of which no more is known than its API.
+    pub(crate) fn policies_of_log(&self, api: Option<Api>) -> &PolicySet {
+        let route = self.routes.iter().find(|route| api.is_some_and(|api| route.is_for(api, None, "")));
+        route.map_or(&self.policies, Route::policies)
+    }
+
+    /// What is policed how, to be said at start.
+    pub(crate) fn describe(&self) -> String {
+        let mut text =
+            format!("policies, for every answer that no route is for:\n{}", self.policies.describe());
+        for route in &self.routes {
+            text += &format!("policies, {route}:\n{}", route.policies().describe());
+        }
+        text
+    }
+}
+
+/// Whether a policy file names a judge that is asked over a network.
+fn names_network(text: &str) -> bool {
+    let file: toml::Table = text.parse().unwrap_or_default();
+    let policies = file.get("policy").and_then(toml::Value::as_array);
+    policies.is_some_and(|list| list.iter().any(|policy| NETWORK.iter().any(|key| policy.get(key).is_some())))
+}
+
+/// Reads a text file.
+fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{}: cannot be read: {error}", path.display()))
+}
+
+/// The policy file of the demonstration.
+pub(crate) const DEMO: &str = include_str!("../../demo.toml");
+/// The judges that are asked over a network.
+const NETWORK: [&str; 2] = ["webhook", "model"];

@@ -1,0 +1,84 @@
+//! Policies for some requests only.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use stream_http::Api;
+use stream_policies::PolicySet;
+use toml::Spanned;
+
+use super::{Fault, glob, names_network, read};
+
+/// A route as a file says it. All that is said must hold.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RouteFile {
+    #[serde(default)]
+    apis: Vec<Spanned<String>>,
+    #[serde(default)]
+    models: Vec<String>,
+    #[serde(default)]
+    paths: Vec<String>,
+    policies: Spanned<PathBuf>,
+}
+
+/// Which requests have policies of their own.
+#[derive(Debug, Clone)]
+pub(super) struct Route {
+    apis: Vec<Api>,
+    models: Vec<String>,
+    paths: Vec<String>,
+    policies: PolicySet,
+    pub(super) asks_over_network: bool,
+}
+
+impl Route {
+    pub(super) fn build(route: &Spanned<RouteFile>, text: &str, directory: &Path) -> Result<Self, Fault> {
+        let RouteFile { apis, models, paths, policies } = route.get_ref();
+        if apis.is_empty() && models.is_empty() && paths.is_empty() {
+            let message = "expected apis, models or paths that the route is for, found none";
+            return Err(Fault::at(text, &route.span(), message));
+        }
+        let apis = apis.iter().map(|name| api(name, text)).collect::<Result<_, _>>()?;
+        let file = directory.join(policies.get_ref());
+        let set = read(&file).and_then(|text| {
+            let set = PolicySet::from_toml(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+            Ok((set, names_network(&text)))
+        });
+        let (policies, asks_over_network) =
+            set.map_err(|message| Fault::at(text, &policies.span(), message))?;
+        Ok(Self { apis, models: models.clone(), paths: paths.clone(), policies, asks_over_network })
+    }
+
+    /// Whether a request is the route's. A model that is not known is none.
+    pub(super) fn is_for(&self, api: Api, model: Option<&str>, path: &str) -> bool {
+        let any = |globs: &[String], text: Option<&str>| {
+            globs.is_empty() || text.is_some_and(|text| globs.iter().any(|glob| glob::matches(glob, text)))
+        };
+        (self.apis.is_empty() || self.apis.contains(&api))
+            && any(&self.models, model)
+            && any(&self.paths, Some(path))
+    }
+
+    pub(super) fn policies(&self) -> &PolicySet {
+        &self.policies
+    }
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let apis: Vec<String> = self.apis.iter().map(ToString::to_string).collect();
+        let said = [("", &apis), ("models ", &self.models), ("paths ", &self.paths)];
+        let said = said.into_iter().filter(|(_, list)| !list.is_empty());
+        let said: Vec<String> = said.map(|(what, list)| format!("{what}{}", list.join(", "))).collect();
+        write!(f, "for {}", said.join(", "))
+    }
+}
+
+fn api(name: &Spanned<String>, text: &str) -> Result<Api, Fault> {
+    Api::ALL.into_iter().find(|api| api.name() == name.get_ref()).ok_or_else(|| {
+        let known = Api::ALL.map(Api::name).join(", ");
+        Fault::at(text, &name.span(), format!("expected one of {known}, found {:?}", name.get_ref()))
+    })
+}

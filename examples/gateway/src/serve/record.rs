@@ -1,0 +1,100 @@
+//! `--record DIR`: what came and what left, as logs that `gateway replay` reads.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::body::Body;
+use http::{Request, Response, header};
+use stream_testkit::Tap;
+use tower_service::Service;
+
+use super::request::Number;
+
+/// Writes answers into a directory: `<start>-<request>.in.sse` as the upstream sent it, `….out.sse` as the client got it;
+/// `.json` for an answer that was not streamed.
+#[derive(Debug, Clone)]
+pub(super) struct Recorder {
+    directory: Arc<PathBuf>,
+    /// When the program started, so that another run does not write over it.
+    run: u128,
+}
+
+/// Which side of the policies a log is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Upstream,
+    Client,
+}
+
+impl Recorder {
+    pub(super) fn new(directory: PathBuf) -> Self {
+        let run = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        Self { directory: Arc::new(directory), run }
+    }
+
+    /// Records an answer as it passes; what is neither a stream of events nor JSON is not recorded.
+    pub(super) fn record(&self, response: Response<Body>, number: Number, side: Side) -> Response<Body> {
+        let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = kind.unwrap_or_default();
+        let ending = match kind.split(';').next().unwrap_or_default().trim() {
+            "text/event-stream" => "sse",
+            "application/json" => "json",
+            _ => return response,
+        };
+        let side = match side {
+            Side::Upstream => "in",
+            Side::Client => "out",
+        };
+        let name = format!("{}-{:06}.{side}.{ending}", self.run, number.0);
+        let tap = Tap::new(self.directory.join(name)).on_saved(|saved| match saved {
+            Ok(saved) => tracing::debug!(file = %saved.path.display(), bytes = saved.bytes, "recorded"),
+            Err(error) => tracing::warn!(%error, "cannot record"),
+        });
+        response.map(|body| Body::from_stream(tap.on(body.into_data_stream())))
+    }
+}
+
+/// Records what the upstream answers.
+#[derive(Debug, Clone)]
+pub(super) struct Taped<S> {
+    inner: S,
+    recorder: Option<Recorder>,
+}
+
+impl<S> Taped<S> {
+    pub(super) fn new(inner: S, recorder: Option<Recorder>) -> Self {
+        Self { inner, recorder }
+    }
+}
+
+impl<S, B> Service<Request<B>> for Taped<S>
+where
+    S: Service<Request<B>, Response = Response<Body>, Error = Infallible>,
+    S::Future: Send + 'static,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let number = request.extensions().get::<Number>().copied();
+        let recorder = self.recorder.clone();
+        let answer = self.inner.call(request);
+        Box::pin(async move {
+            let response = answer.await?;
+            Ok(match (recorder, number) {
+                (Some(recorder), Some(number)) => recorder.record(response, number, Side::Upstream),
+                _ => response,
+            })
+        })
+    }
+}

@@ -1,0 +1,119 @@
+//! An upstream over HTTP.
+
+use axum::body::Body;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::{Request, Response, StatusCode};
+use http_body_util::BodyExt as _;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use stream_http::{Api, RequestBody};
+
+use super::error;
+use crate::config::{Target, Targets};
+
+/// Sends requests on to the upstreams of their APIs.
+#[derive(Debug, Clone)]
+pub(super) struct Remote {
+    targets: Targets,
+    client: Client<HttpsConnector<HttpConnector>, Body>,
+}
+
+impl Remote {
+    pub(super) fn new(targets: Targets) -> Self {
+        let connector =
+            HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1().build();
+        let client = Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector);
+        Self { targets, client }
+    }
+
+    pub(super) async fn answer(&self, api: Api, request: Request<RequestBody<Body>>) -> Response<Body> {
+        let Some(target) = self.targets.of(api) else {
+            return error(api, StatusCode::NOT_FOUND, &format!("no upstream is configured for {api}"));
+        };
+        let Ok(request) = readdress(request, target, api) else {
+            return error(api, StatusCode::BAD_REQUEST, "this path cannot be sent on");
+        };
+        match self.client.request(request).await {
+            Ok(response) => {
+                let mut response = response.map(Body::new);
+                drop_hop_headers(response.headers_mut());
+                response
+            }
+            Err(failed) => {
+                tracing::warn!(%api, error = %whole(&failed), "the upstream cannot be reached");
+                error(api, StatusCode::BAD_GATEWAY, "the upstream cannot be reached")
+            }
+        }
+    }
+}
+
+fn readdress(
+    request: Request<RequestBody<Body>>,
+    target: &Target,
+    api: Api,
+) -> Result<Request<Body>, http::Error> {
+    let (mut parts, body) = request.into_parts();
+    parts.uri = target.uri(&parts.uri)?;
+    parts.version = http::Version::HTTP_11;
+    drop_hop_headers(&mut parts.headers);
+    // The client's name for this gateway is not the upstream's.
+    parts.headers.remove(header::HOST);
+    if let Some(key) = target.key() {
+        // Whatever key the client sent is not the upstream's.
+        for name in KEYS {
+            parts.headers.remove(name);
+        }
+        parts.headers.insert(key_header(api), key.clone());
+    }
+    Ok(Request::from_parts(parts, Body::new(body.map_err(axum::Error::new))))
+}
+
+/// What belongs to one connection, and not to the message.
+fn drop_hop_headers(headers: &mut HeaderMap<HeaderValue>) {
+    let named: Vec<HeaderName> = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in named {
+        headers.remove(name);
+    }
+    for name in HOP {
+        headers.remove(name);
+    }
+}
+
+fn key_header(api: Api) -> HeaderName {
+    match api {
+        Api::AnthropicMessages => HeaderName::from_static("x-api-key"),
+        Api::Gemini => HeaderName::from_static("x-goog-api-key"),
+        _ => header::AUTHORIZATION,
+    }
+}
+
+/// An error with what caused it.
+fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text += &format!(": {error}");
+        cause = error.source();
+    }
+    text
+}
+
+const HOP: [HeaderName; 8] = [
+    header::CONNECTION,
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    HeaderName::from_static("keep-alive"),
+];
+const KEYS: [&str; 3] = ["authorization", "x-api-key", "x-goog-api-key"];

@@ -1,0 +1,237 @@
+//! Bad configuration: a precise error, exit code 2, nothing served.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// What the program says of a configuration, without the file's own name.
+fn said(name: &str, text: &str) -> String {
+    let directory = Directory::new(name);
+    let file = directory.0.join("gateway.toml");
+    std::fs::write(&file, text).unwrap();
+    std::fs::write(directory.0.join("wrong.toml"), "[[policy]]\nkind = \"redcat\"\n").unwrap();
+    std::fs::write(directory.0.join("file"), "").unwrap();
+    let out = Command::new(env!("CARGO_BIN_EXE_gateway"))
+        .args(["--listen", "127.0.0.1:0", "--config", file.to_str().unwrap()])
+        .env_remove("NO_SUCH_KEY")
+        .env("EMPTY_KEY", " ")
+        .output()
+        .unwrap();
+    assert_eq!((out.status.code(), out.stdout.len()), (Some(2), 0), "{name}");
+    let error = String::from_utf8(out.stderr).unwrap();
+    error.replace(&format!("{}/", directory.0.display()), "").trim_end().to_owned()
+}
+
+const PASS: &str = "[[policy]]\nkind = \"passthrough\"\n";
+
+/// What is wrong, and what is said of it.
+const WRONG: &[(&str, &str, &str)] = &[
+    (
+        "nothing",
+        "",
+        "gateway.toml: line 1, column 1: expected [[policy]] tables, found none: to let everything pass, say so with the kind passthrough",
+    ),
+    (
+        "no-toml",
+        "listen = \n",
+        "gateway.toml: line 1, column 10: string values must be quoted, expected literal string",
+    ),
+    (
+        "unknown-key",
+        "lisen = \"127.0.0.1:0\"\nPASS",
+        "gateway.toml: line 1, column 1: unknown field `lisen`, expected one of `listen`, `record`, `unknown_route`, `unreadable`, `block_status`, `upstream`, `limits`, `route`, `policy`",
+    ),
+    (
+        "listen-type",
+        "listen = 8080\nPASS",
+        "gateway.toml: line 1, column 10: invalid type: integer `8080`, expected a string",
+    ),
+    (
+        "listen-name",
+        "listen = \"localhost\"\nPASS",
+        "gateway.toml: line 1, column 10: expected an address and a port such as 127.0.0.1:8080, found \"localhost\"",
+    ),
+    (
+        "unknown-api",
+        "[upstream.openai]\nurl = \"http://a\"\nPASS",
+        "gateway.toml: line 1, column 11: unknown field `openai`, expected one of `openai-chat`, `openai-responses`, `anthropic-messages`, `gemini`",
+    ),
+    (
+        "no-url",
+        "[upstream.gemini]\nkey_env = \"A\"\nPASS",
+        "gateway.toml: line 1, column 1: missing field `url`",
+    ),
+    (
+        "url-scheme",
+        "[upstream.gemini]\nurl = \"ftp://a\"\nPASS",
+        "gateway.toml: line 2, column 7: expected an address such as https://api.example.com, found \"ftp://a\"",
+    ),
+    (
+        "url-host",
+        "[upstream.gemini]\nurl = \"api.example.com\"\nPASS",
+        "gateway.toml: line 2, column 7: expected an address such as https://api.example.com, found \"api.example.com\"",
+    ),
+    (
+        "url-query",
+        "[upstream.gemini]\nurl = \"https://a/?key=1\"\nPASS",
+        "gateway.toml: line 2, column 7: expected an address such as https://api.example.com, found \"https://a/?key=1\"",
+    ),
+    (
+        "no-key",
+        "[upstream.gemini]\nurl = \"https://a\"\nkey_env = \"NO_SUCH_KEY\"\nPASS",
+        "gateway.toml: line 3, column 11: expected a key in the environment variable \"NO_SUCH_KEY\", found none",
+    ),
+    (
+        "empty-key",
+        "[upstream.gemini]\nurl = \"https://a\"\nkey_env = \"EMPTY_KEY\"\nPASS",
+        "gateway.toml: line 3, column 11: expected a key in the environment variable \"EMPTY_KEY\", found none",
+    ),
+    (
+        "upstream-key",
+        "[upstream.gemini]\nurl = \"https://a\"\nkey = \"secret\"\nPASS",
+        "gateway.toml: line 3, column 1: unknown field `key`, expected `url` or `key_env`",
+    ),
+    (
+        "unknown-route",
+        "unknown_route = \"allow\"\nPASS",
+        "gateway.toml: line 1, column 17: unknown variant `allow`, expected `refuse` or `pass`",
+    ),
+    ("unreadable", "unreadable = true\nPASS", "gateway.toml: line 1, column 14: wanted string or table"),
+    (
+        "block-status",
+        "block_status = 200\nPASS",
+        "gateway.toml: line 1, column 16: expected a status from 400 to 599, found 200",
+    ),
+    (
+        "limit-key",
+        "[limits]\nhold = 1\nPASS",
+        "gateway.toml: line 2, column 1: unknown field `hold`, expected one of `frame`, `block`, `held`, `blocks`, `choices`, `request`, `response`, `idle`, `policy`, `keep_alive`",
+    ),
+    (
+        "limit-zero",
+        "[limits]\nheld = 0\nPASS",
+        "gateway.toml: line 2, column 8: expected at least 1, found 0",
+    ),
+    (
+        "limit-negative",
+        "[limits]\nheld = -1\nPASS",
+        "gateway.toml: line 2, column 8: invalid value: integer `-1`, expected usize",
+    ),
+    (
+        "limit-time",
+        "[limits]\nidle = \"5 minutes\"\nPASS",
+        "gateway.toml: line 2, column 8: expected a time such as 200ms, 15s or 5m, found \"5 minutes\"",
+    ),
+    (
+        "keep-alive",
+        "[limits]\nkeep_alive = \"off\"\nPASS",
+        "gateway.toml: line 2, column 14: expected a time such as 200ms, 15s or 5m, found \"off\"",
+    ),
+    (
+        "route-empty",
+        "[[route]]\npolicies = \"wrong.toml\"\nPASS",
+        "gateway.toml: line 1, column 1: expected apis, models or paths that the route is for, found none",
+    ),
+    (
+        "route-api",
+        "[[route]]\napis = [\"chat\"]\npolicies = \"wrong.toml\"\nPASS",
+        "gateway.toml: line 2, column 9: expected one of openai-chat, openai-responses, anthropic-messages, gemini, found \"chat\"",
+    ),
+    (
+        "route-policies",
+        "[[route]]\npaths = [\"*\"]\nPASS",
+        "gateway.toml: line 1, column 1: missing field `policies`",
+    ),
+    (
+        "route-file",
+        "[[route]]\npaths = [\"*\"]\npolicies = \"none.toml\"\nPASS",
+        "gateway.toml: line 3, column 12: none.toml: cannot be read: No such file or directory (os error 2)",
+    ),
+    (
+        "route-wrong",
+        "[[route]]\npaths = [\"*\"]\npolicies = \"wrong.toml\"\nPASS",
+        "gateway.toml: line 3, column 12: wrong.toml: line 2, column 8: policy[0].kind: expected a kind out of buffered-judge, finish-gate, hide-reasoning, inject, passthrough, quota, redact, stop-on, tool-gate, validate-parameters, found \"redcat\"; did you mean \"redact\"?",
+    ),
+    (
+        "policy-kind",
+        "PASS[[policy]]\nkind = \"tool-gates\"\n",
+        "gateway.toml: line 4, column 8: policy[1].kind: expected a kind out of buffered-judge, finish-gate, hide-reasoning, inject, passthrough, quota, redact, stop-on, tool-gate, validate-parameters, found \"tool-gates\"; did you mean \"tool-gate\"?",
+    ),
+    (
+        "policy-no-judge",
+        "listen = \"127.0.0.1:0\"\n[[policy]]\nkind = \"tool-gate\"\n",
+        "gateway.toml: line 2, column 1: policy[0]: expected a judge (rules, webhook or model), found none",
+    ),
+    (
+        "policy-nothing",
+        "[[policy]]\nkind = \"redact\"\n",
+        "gateway.toml: line 1, column 1: policy[0]: redact: expected a preset or a pattern, found none",
+    ),
+    (
+        "record",
+        "record = \"file/logs\"\nPASS",
+        "file/logs: cannot record there: Not a directory (os error 20)",
+    ),
+];
+
+#[test]
+fn every_mistake_is_told_with_its_place_and_nothing_is_served() {
+    let mut wrong = Vec::new();
+    for (name, text, expected) in WRONG {
+        let found = said(name, &text.replace("PASS", PASS));
+        if found != format!("gateway: {expected}") {
+            wrong.push(format!("{name}\n  expected gateway: {expected}\n  found    {found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_file_that_is_not_there_is_told() {
+    let out = Command::new(env!("CARGO_BIN_EXE_gateway")).args(["--config", "none.toml"]).output().unwrap();
+    assert_eq!(out.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8(out.stderr).unwrap(),
+        "gateway: none.toml: cannot be read: No such file or directory (os error 2)\n"
+    );
+}
+
+#[test]
+fn a_port_that_is_taken_is_told() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let out = Command::new(env!("CARGO_BIN_EXE_gateway")).args(["--listen", &address]).output().unwrap();
+    assert_eq!(out.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8(out.stderr).unwrap(),
+        format!("gateway: cannot listen on {address}: Address already in use (os error 98)\n")
+    );
+}
+
+#[test]
+fn an_upstream_that_is_no_address_is_told() {
+    let out =
+        Command::new(env!("CARGO_BIN_EXE_gateway")).args(["--upstream", "example.com"]).output().unwrap();
+    assert_eq!(out.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8(out.stderr).unwrap(),
+        "gateway: --upstream: expected an address such as https://api.example.com, found \"example.com\"\n"
+    );
+}
+
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("gateway-config-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,50 @@
+//! Which of the candidates at one place it is, if it is one.
+
+use super::machine::{Machine, Outcome, Unit};
+use super::options::{ScanOptions, WINDOW};
+use super::set::Plans;
+
+/// What became of the candidates at one place.
+pub(super) enum Decision {
+    Wait,
+    Take(Box<Machine>),
+    /// None of them is one. What has no marker of its own is not looked for again before `through`.
+    None {
+        through: usize,
+    },
+}
+
+/// Runs the candidates of one place. The one that shows first what it is wins, of several the first.
+pub(super) fn decide(
+    machines: &mut Vec<Machine>,
+    plans: &Plans,
+    options: &ScanOptions,
+    text: &[u8],
+    ended: bool,
+) -> Decision {
+    let counts = |name: &str| options.counts_unmarked(name);
+    let mut waits = false;
+    let mut through = 0;
+    for machine in machines.iter_mut() {
+        let only_whole = match machine.unit {
+            Unit::First { plan, .. } | Unit::Next { plan, .. } => plans.dialects[plan].dialect.only_whole,
+            _ => false,
+        };
+        let window = if only_whole { options.limit } else { WINDOW };
+        let short = text.len() < window;
+        machine.run(plans, &text[..text.len().min(window)], ended && short, &counts);
+        match (&machine.outcome, machine.confirmed) {
+            (_, Some(_)) => {}
+            (Some(Outcome::Fail { end, .. }), None) if only_whole => through = through.max(*end),
+            (Some(_), None) => {}
+            (None, None) if short && !ended => waits = true,
+            (None, None) if only_whole => through = through.max(text.len().min(window)),
+            (None, None) => {}
+        }
+    }
+    let first = machines.iter().filter_map(|machine| machine.confirmed).min();
+    if let Some(at) = machines.iter().position(|machine| machine.confirmed == first && first.is_some()) {
+        return Decision::Take(Box::new(machines.swap_remove(at)));
+    }
+    if waits { Decision::Wait } else { Decision::None { through } }
+}

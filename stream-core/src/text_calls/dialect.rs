@@ -1,0 +1,229 @@
+//! What a dialect is: data, from which one scanner reads them all.
+
+use std::borrow::Cow;
+
+use super::template::Template;
+
+/// How a model writes tool calls into its text.
+///
+/// ```
+/// use stream_core::text_calls::{Dialect, DialectSet, Event, ScanOptions, Scanner};
+///
+/// let mine = Dialect::tagged("mine").call("<do {name}>", "</do>").parameter("<with {key}>", "</with>");
+/// let mut scanner = Scanner::new(&DialectSet::new().with(mine), ScanOptions::new());
+/// let text = "Sure. <do search><with query>rust</with></do>";
+/// let call = scanner.push(text).find_map(|event| match event {
+///     Event::CallEnd(call) => Some(call),
+///     _ => None,
+/// });
+/// assert_eq!(call.unwrap().arguments(), r#"{"query":"rust"}"#);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct Dialect {
+    pub(super) name: Cow<'static, str>,
+    pub(super) wrapper: Option<Template>,
+    pub(super) wrapper_close: Vec<String>,
+    pub(super) wrapper_optional: bool,
+    pub(super) calls: Vec<Template>,
+    pub(super) call_close: Vec<String>,
+    pub(super) body: Body,
+    pub(super) array: Array,
+    pub(super) separator: Option<String>,
+    pub(super) only_whole: bool,
+}
+
+/// What stands inside a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Body {
+    /// One JSON object that holds name and arguments.
+    Object(Fields),
+    /// The arguments as JSON; the name stands before.
+    Arguments,
+    /// Tagged parameters; the name stands before.
+    Parameters(Parameters),
+    /// Keyword arguments of a Python call.
+    Python,
+    /// An object with bare keys and quotes of its own.
+    Loose { quote: String },
+}
+
+/// Which keys of a JSON object hold what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fields {
+    pub(super) name: Vec<String>,
+    pub(super) arguments: Vec<String>,
+    pub(super) id: Vec<String>,
+    /// The only key *is* the name, and its value the arguments.
+    pub(super) name_is_key: bool,
+}
+
+/// How tagged parameters are written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Parameters {
+    pub(super) open: Template,
+    pub(super) close: Template,
+    /// One new line after the opener and one before the closer belong to the tags.
+    pub(super) framed: bool,
+}
+
+/// Whether calls stand in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Array {
+    Never,
+    Always,
+    Either,
+}
+
+impl Dialect {
+    /// Calls are JSON objects with the keys `name` and `arguments` (or `parameters`).
+    pub fn json(name: impl Into<Cow<'static, str>>) -> Self {
+        let strings = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
+        Self::new(
+            name,
+            Body::Object(Fields {
+                name: strings(&["name"]),
+                arguments: strings(&["arguments", "parameters"]),
+                id: strings(&["id", "tool_call_id"]),
+                name_is_key: false,
+            }),
+        )
+    }
+
+    /// The name stands in the tag, and only the arguments are JSON.
+    pub fn json_arguments(name: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(name, Body::Arguments)
+    }
+
+    /// The name stands in the tag, and each argument has a tag of its own; see [`parameter`](Self::parameter).
+    pub fn tagged(name: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(name, Body::Parameters(Parameters::default()))
+    }
+
+    /// Calls are written as in Python: `search(query="rust", limit=3)`.
+    pub fn python(name: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(name, Body::Python)
+    }
+
+    /// The name stands in the tag; the arguments are an object with bare keys, whose strings stand between `quote`s
+    /// (Gemma).
+    pub fn loose(name: impl Into<Cow<'static, str>>, quote: &str) -> Self {
+        Self::new(name, Body::Loose { quote: quote.to_owned() })
+    }
+
+    /// The tags around each call. `open` is a [pattern](Template); where it holds the name, it has a `{name}`. Of several
+    /// `close`, separated by `{or}`, any will do. White space around what is inside belongs to the call.
+    pub fn call(mut self, open: &str, close: &str) -> Self {
+        self.calls = vec![Template::new(open)];
+        self.call_close = alternatives(close);
+        self
+    }
+
+    /// Another opening of a call, beside the one before.
+    pub fn also_call(mut self, open: &str) -> Self {
+        self.calls.push(Template::new(open));
+        self
+    }
+
+    /// The tags around one or more calls; `close` may be empty where there is none.
+    pub fn wrapper(mut self, open: &str, close: &str) -> Self {
+        self.wrapper = Some(Template::new(open));
+        self.wrapper_close = alternatives(close);
+        self
+    }
+
+    /// Calls count also without their wrapper, which models forget.
+    pub fn wrapper_optional(mut self) -> Self {
+        self.wrapper_optional = true;
+        self
+    }
+
+    /// The tags around each tagged parameter: `open` has a `{key}`.
+    pub fn parameter(mut self, open: &str, close: &str) -> Self {
+        if let Body::Parameters(parameters) = &mut self.body {
+            parameters.open = Template::new(open);
+            parameters.close = Template::new(close);
+        }
+        self
+    }
+
+    /// One new line behind a parameter's opener, and one before its closer, belong to the tags.
+    pub fn framed_values(mut self) -> Self {
+        if let Body::Parameters(parameters) = &mut self.body {
+            parameters.framed = true;
+        }
+        self
+    }
+
+    /// The keys of a JSON call.
+    pub fn fields(mut self, name: &str, arguments: &str) -> Self {
+        if let Body::Object(fields) = &mut self.body {
+            fields.name = vec![name.to_owned()];
+            fields.arguments = vec![arguments.to_owned()];
+        }
+        self
+    }
+
+    /// A JSON call has one key, which is its name.
+    pub fn name_is_key(mut self) -> Self {
+        if let Body::Object(fields) = &mut self.body {
+            fields.name_is_key = true;
+        }
+        self
+    }
+
+    /// Calls stand in a list, in brackets.
+    pub fn array(mut self) -> Self {
+        self.array = Array::Always;
+        self
+    }
+
+    /// Calls may stand in a list.
+    pub fn maybe_array(mut self) -> Self {
+        self.array = Array::Either;
+        self
+    }
+
+    /// What may stand between two calls of one wrapper, besides white space.
+    pub fn separator(mut self, separator: &str) -> Self {
+        self.separator = Some(separator.to_owned());
+        self
+    }
+
+    /// A call counts only when it is whole and its tool was offered: for what looks like any other text until its end
+    /// (bare JSON). It begins a line. Until its end it is held.
+    pub fn only_whole(mut self) -> Self {
+        self.only_whole = true;
+        self
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the name of a call stands inside of its tags.
+    pub(super) fn names_in_body(&self) -> bool {
+        matches!(self.body, Body::Object(_))
+    }
+
+    fn new(name: impl Into<Cow<'static, str>>, body: Body) -> Self {
+        Self {
+            name: name.into(),
+            wrapper: None,
+            wrapper_close: Vec::new(),
+            wrapper_optional: false,
+            calls: vec![Template::default()],
+            call_close: Vec::new(),
+            body,
+            array: Array::Never,
+            separator: None,
+            only_whole: false,
+        }
+    }
+}
+
+fn alternatives(close: &str) -> Vec<String> {
+    close.split("{or}").filter(|text| !text.is_empty()).map(str::to_owned).collect()
+}

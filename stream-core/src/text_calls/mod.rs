@@ -1,0 +1,38 @@
+//! Tool calls written as text: dialects as data, and one resumable scanner for all of them.
+//!
+//! Models without a native channel for tools write their calls into the text. A [`Dialect`] describes one way of doing
+//! so, a [`DialectSet`] says which are looked for, and a [`Scanner`] finds them in text that comes in pieces.
+
+mod code;
+mod decide;
+mod dialect;
+mod encode;
+mod event;
+mod join;
+mod json;
+pub mod known;
+mod literal;
+mod loose;
+mod machine;
+mod options;
+mod plan;
+mod python;
+mod scanner;
+mod schema;
+mod set;
+mod source;
+mod split;
+mod tagged;
+mod template;
+mod triggers;
+mod validate;
+
+pub use dialect::Dialect;
+pub use event::{CallStart, Event, Markup, MarkupRole, Problem, ProblemKind, TextCall, Unparsed};
+pub use options::ScanOptions;
+pub use scanner::Scanner;
+pub use set::DialectSet;
+pub(crate) use split::TextCalls;
+pub use split::UNPARSED;
+pub use template::Template;
+pub use validate::validate;

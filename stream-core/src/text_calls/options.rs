@@ -1,0 +1,99 @@
+//! What counts as a call.
+
+use super::schema::Schemas;
+use crate::request::{Request, Tool};
+
+/// What counts as a call, and how long one may be.
+///
+/// By default a call counts outside code and outside reasoning, and, where the offered tools are known, if it names one
+/// of them. [`strict`](Self::strict) is for chains with a gate: what a client's parser might run counts.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct ScanOptions {
+    pub(super) in_code: bool,
+    pub(super) in_reasoning: bool,
+    pub(super) unknown_names: bool,
+    pub(super) malformed: bool,
+    pub(super) limit: usize,
+    pub(super) schemas: Schemas,
+}
+
+impl ScanOptions {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self {
+            in_code: false,
+            in_reasoning: false,
+            unknown_names: false,
+            malformed: false,
+            limit: 16 << 20,
+            schemas: Schemas::default(),
+        }
+    }
+
+    /// Calls count wherever they stand and whatever they name, and what begins like a call and is none is
+    /// [reported](super::Event::Unparsed): the client's parser may be less careful.
+    pub fn strict() -> Self {
+        Self::new().in_code(true).in_reasoning(true).unknown_names(true).report_malformed(true)
+    }
+
+    /// Whether calls count in fences and inline code.
+    pub fn in_code(mut self, count: bool) -> Self {
+        self.in_code = count;
+        self
+    }
+
+    /// Whether calls count in reasoning.
+    pub fn in_reasoning(mut self, count: bool) -> Self {
+        self.in_reasoning = count;
+        self
+    }
+
+    /// Whether calls count that name no tool that was offered.
+    pub fn unknown_names(mut self, count: bool) -> Self {
+        self.unknown_names = count;
+        self
+    }
+
+    /// Whether what diverges soon after its opener, before its name, is reported instead of being text.
+    pub fn report_malformed(mut self, report: bool) -> Self {
+        self.malformed = report;
+        self
+    }
+
+    /// The longest call, in bytes: what is longer is reported as unparsed there.
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.limit = bytes.max(WINDOW);
+        self
+    }
+
+    /// The tools that were offered. With none, every name counts, except where a dialect has no marker of its own.
+    pub fn tools(mut self, tools: &[Tool]) -> Self {
+        self.schemas = Schemas::new(tools);
+        self
+    }
+
+    /// The same, with the tools that a request offers, unless others were named.
+    pub(super) fn with_tools_of(self, request: &Request) -> Self {
+        if self.schemas.is_empty() { self.tools(request.tools()) } else { self }
+    }
+
+    /// Whether a call of this name counts.
+    pub(super) fn counts(&self, name: &str) -> bool {
+        self.unknown_names || self.schemas.is_empty() || self.schemas.offers(name)
+    }
+
+    /// Whether a call of this name counts that has no marker of its own.
+    pub(super) fn counts_unmarked(&self, name: &str) -> bool {
+        self.unknown_names || self.schemas.offers(name)
+    }
+}
+
+impl Default for ScanOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Within how many bytes behind its begin a candidate must show what it is.
+pub(super) const WINDOW: usize = 1024;

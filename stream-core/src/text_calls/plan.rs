@@ -1,0 +1,112 @@
+//! A dialect made ready for the scanner: every way in, the ways on, and the ways out.
+
+use std::sync::Arc;
+
+use super::dialect::{Array, Body, Dialect, Parameters};
+use super::tagged::after_space;
+use super::template::Template;
+
+/// What the scanner looks for, for one dialect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub(super) dialect: Arc<Dialect>,
+    pub(super) openers: Vec<Opener>,
+    /// The next call in a wrapper, or in a list.
+    next: [Vec<Template>; 2],
+    /// The end of the wrapper, or of the list and the wrapper around it.
+    close: [Vec<Template>; 2],
+    /// What may stand behind a body: the call's closer.
+    pub(super) tail: Template,
+    /// Tagged parameters and the closer, each behind white space.
+    pub(super) parameters: Parameters,
+    pub(super) closer: Template,
+}
+
+/// One way into a dialect: everything up to the body of the first call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Opener {
+    pub(super) template: Template,
+    pub(super) kind: Kind,
+}
+
+/// What a call stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing: the call stands alone.
+    Alone,
+    /// A wrapper.
+    Wrapped,
+    /// A list, with or without a wrapper.
+    Listed,
+}
+
+impl Opener {
+    /// The bytes it can begin with. A JSON object is its own marker where there is no other.
+    pub(super) fn first_bytes(&self) -> Vec<u8> {
+        if self.template.is_empty() { vec![b'{'] } else { self.template.first_bytes() }
+    }
+}
+
+impl Plan {
+    pub(super) fn new(dialect: Dialect) -> Self {
+        let space = Template::new("{~}");
+        let list = Template::new("{~}[{~}");
+        let mut openers = Vec::new();
+        let wrappers = [
+            dialect.wrapper.clone().map(|wrapper| wrapper.then(&space)),
+            (dialect.wrapper.is_none() || dialect.wrapper_optional).then(Template::default),
+        ];
+        for wrapper in wrappers.into_iter().flatten() {
+            for call in &dialect.calls {
+                let kind = if wrapper.is_empty() { Kind::Alone } else { Kind::Wrapped };
+                if dialect.array != Array::Always {
+                    let template = wrapper.clone().ends_lead().then(call);
+                    openers.push(Opener { template, kind });
+                }
+                if dialect.array != Array::Never {
+                    // Without a wrapper the bracket itself is the marker.
+                    let open = if wrapper.is_empty() { Template::new("[{~}") } else { list.clone() };
+                    let template = wrapper.clone().then(&open).ends_lead().then(call);
+                    openers.push(Opener { template, kind: Kind::Listed });
+                }
+            }
+        }
+        let next = |between: &Template| {
+            dialect.calls.iter().map(|call| between.clone().ends_lead().then(call)).collect()
+        };
+        let between = match &dialect.separator {
+            Some(separator) => Template::new(&format!("{{~}}{{{separator}?}}{{~}}")),
+            None => space.clone(),
+        };
+        let end = Template::optional_end(&dialect.wrapper_close);
+        let closes = dialect.wrapper_close.iter().map(|close| Template::new(&format!("{{~}}{close}")));
+        let (parameters, closer) = match &dialect.body {
+            Body::Parameters(parameters) => (
+                Parameters { open: after_space(&parameters.open), ..parameters.clone() },
+                dialect
+                    .call_close
+                    .first()
+                    .map(|close| after_space(&Template::new(close)))
+                    .unwrap_or_default(),
+            ),
+            _ => (Parameters::default(), Template::default()),
+        };
+        Self {
+            openers,
+            next: [next(&between), next(&Template::new("{~},{~}"))],
+            close: [closes.collect(), vec![Template::new("{~}]").then(&end)]],
+            tail: Template::optional_end(&dialect.call_close),
+            parameters,
+            closer,
+            dialect: Arc::new(dialect),
+        }
+    }
+
+    pub(super) fn next(&self, kind: Kind) -> &[Template] {
+        &self.next[usize::from(kind == Kind::Listed)]
+    }
+
+    pub(super) fn close(&self, kind: Kind) -> &[Template] {
+        &self.close[usize::from(kind == Kind::Listed)]
+    }
+}

@@ -1,0 +1,240 @@
+//! One text of a stream, on its way through the scanner.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::event::{Event, Markup, MarkupRole, TextCall};
+use super::options::ScanOptions;
+use super::scanner::Scanner;
+use super::set::DialectSet;
+
+/// A text, and what was found in it.
+#[derive(Debug)]
+pub(super) struct Source {
+    scanner: Scanner,
+    /// What was found and has not been given out.
+    pub(super) found: VecDeque<Segment>,
+    /// All of the text, for copies of it; given up where it is longer than the limit.
+    pub(super) text: Option<String>,
+    limit: usize,
+    /// How much of the text has come.
+    pub(super) length: u64,
+    /// How much of it is decided.
+    pub(super) decided: u64,
+    /// What is no content: calls, tags, reasoning.
+    removed: Vec<Range<u64>>,
+    ended: bool,
+    /// Where the call that is open began, with what stood before it in its list.
+    opened: Option<u64>,
+    /// The wrapper that is open, by the scanner's number and ours, and what separates the next call in it.
+    section: Option<(u32, u32)>,
+    reasoning: Option<u32>,
+    /// A wrapper that ended without a closer, before the next segment.
+    unclosed: Option<u32>,
+    /// What is left of the text after edits; `None` while it is all there.
+    pub(super) sent: Option<String>,
+}
+
+/// A stretch of a text.
+#[derive(Debug, Clone)]
+pub(super) struct Segment {
+    pub(super) range: Range<u64>,
+    pub(super) what: What,
+    pub(super) section: Option<u32>,
+    /// A wrapper that ended before it, without a closer.
+    pub(super) closes: Option<u32>,
+    /// The number of a call.
+    pub(super) call: Option<u32>,
+}
+
+/// What a stretch of a text is.
+#[derive(Debug, Clone)]
+pub(super) enum What {
+    Text,
+    Reasoning,
+    /// Tags around what stands in a section.
+    Open,
+    Close,
+    /// A call, behind `lead` bytes that separate it from the one before.
+    Call {
+        call: Arc<TextCall>,
+        lead: u64,
+    },
+    /// What began like a call and is none.
+    Unparsed,
+}
+
+/// Numbers for sections and calls, unique in a stream.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    section: u32,
+    call: u32,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        // Sections are numbered as items are, and must not be mistaken for one.
+        Self { section: 1 << 31, call: 0 }
+    }
+}
+
+impl Source {
+    pub(super) fn new(set: &DialectSet, options: ScanOptions, limit: usize) -> Self {
+        Self {
+            scanner: Scanner::new(set, options),
+            found: VecDeque::new(),
+            text: Some(String::new()),
+            limit,
+            length: 0,
+            decided: 0,
+            removed: Vec::new(),
+            ended: false,
+            opened: None,
+            section: None,
+            reasoning: None,
+            unclosed: None,
+            sent: None,
+        }
+    }
+
+    /// Takes more text; where it stands.
+    pub(super) fn push(&mut self, text: &str, numbers: &mut Numbers) -> Range<u64> {
+        let start = self.length;
+        self.length += text.len() as u64;
+        if let Some(all) = self.text.take_if(|all| all.len() + text.len() <= self.limit) {
+            self.text = Some(all + text);
+        } else {
+            self.text = None;
+        }
+        let events: Vec<Event> = self.scanner.push(text).collect();
+        events.into_iter().for_each(|event| self.take(event, numbers));
+        start..self.length
+    }
+
+    /// No more of it comes.
+    pub(super) fn end(&mut self, numbers: &mut Numbers) {
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
+        let events: Vec<Event> = self.scanner.end().collect();
+        events.into_iter().for_each(|event| self.take(event, numbers));
+    }
+
+    /// Whether calls, tags or reasoning were found in it.
+    pub(super) fn holds_more_than_content(&self) -> bool {
+        !self.removed.is_empty()
+    }
+
+    /// The first `length` bytes, if they are `copy`, without what is no content.
+    pub(super) fn content(&self, length: u64, copy: &str) -> Option<String> {
+        let all = self.text.as_deref().filter(|all| all.get(..index(length)) == Some(copy))?;
+        let mut content = String::new();
+        let mut at = 0;
+        for removed in self.removed.iter().take_while(|removed| removed.start < length) {
+            content.push_str(&all[at..index(removed.start)]);
+            at = index(removed.end.min(length));
+        }
+        content.push_str(&all[at..index(length)]);
+        Some(content)
+    }
+
+    fn take(&mut self, event: Event, numbers: &mut Numbers) {
+        match event {
+            Event::Text(range) => {
+                self.leave_section();
+                self.segment(range, What::Text, None, None);
+            }
+            Event::Reasoning(range) => self.segment(range, What::Reasoning, self.reasoning, None),
+            Event::ReasoningStart(range) => {
+                self.leave_section();
+                self.reasoning = Some(numbers.section());
+                self.segment(range, What::Open, self.reasoning, None);
+            }
+            Event::ReasoningEnd(range) => {
+                let section = self.reasoning.take();
+                let what = if section.is_some() { What::Close } else { What::Text };
+                self.segment(range, what, section, None);
+            }
+            Event::Markup(markup) => self.markup(&markup, numbers),
+            Event::CallStart(start) => {
+                if start.section.is_none() || start.section != self.section.map(|(theirs, _)| theirs) {
+                    self.leave_section();
+                }
+                self.opened.get_or_insert(start.at);
+            }
+            Event::CallText(_) => {}
+            Event::CallEnd(call) => {
+                let range = self.opened.take().unwrap_or(call.range().start)..call.range().end;
+                let lead = call.range().start - range.start;
+                let section = call.section().and(self.section).map(|(_, ours)| ours);
+                let what = What::Call { call: Arc::from(call), lead };
+                self.segment(range, what, section, Some(numbers.call()));
+            }
+            Event::Unparsed(unparsed) => {
+                let section = if unparsed.begun { self.section.map(|(_, ours)| ours) } else { None };
+                if !unparsed.begun {
+                    self.leave_section();
+                }
+                let start = self.opened.take().unwrap_or(unparsed.range.start);
+                self.segment(start..unparsed.range.end, What::Unparsed, section, Some(numbers.call()));
+            }
+        }
+    }
+
+    fn markup(&mut self, markup: &Markup, numbers: &mut Numbers) {
+        let range = markup.range.clone();
+        let ours = self.section.filter(|(theirs, _)| *theirs == markup.section).map(|(_, ours)| ours);
+        match (markup.role, ours) {
+            (MarkupRole::Open, _) => {
+                self.leave_section();
+                let ours = numbers.section();
+                self.section = Some((markup.section, ours));
+                self.segment(range, What::Open, Some(ours), None);
+            }
+            // It goes with the call behind it.
+            (MarkupRole::Between, _) => self.opened = Some(range.start),
+            (MarkupRole::Close, Some(ours)) => {
+                self.section = None;
+                self.segment(range, What::Close, Some(ours), None);
+            }
+            // All that stood in the wrapper is text, and so is its opener.
+            (MarkupRole::Close, None) => self.segment(range, What::Text, None, None),
+        }
+    }
+
+    fn leave_section(&mut self) {
+        if let Some((_, ours)) = self.section.take() {
+            self.unclosed = Some(ours);
+        }
+    }
+
+    fn segment(&mut self, range: Range<u64>, what: What, section: Option<u32>, call: Option<u32>) {
+        if range.is_empty() {
+            return;
+        }
+        self.decided = range.end;
+        if !matches!(what, What::Text) {
+            self.removed.push(range.clone());
+        }
+        let closes = self.unclosed.take();
+        self.found.push_back(Segment { range, what, section, closes, call });
+    }
+}
+
+impl Numbers {
+    fn section(&mut self) -> u32 {
+        self.section += 1;
+        self.section
+    }
+
+    fn call(&mut self) -> u32 {
+        self.call += 1;
+        self.call
+    }
+}
+
+/// An offset in a text that is in memory.
+pub(super) fn index(offset: u64) -> usize {
+    usize::try_from(offset).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,9 @@
+//! Calls written as text: every dialect in every cut, the bugs known from the field, and prose that stays prose.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+mod dialects;
+mod field;
+mod prose;
+mod seen;
+mod settings;

@@ -1,0 +1,60 @@
+//! Which calls are looked for in the text.
+
+use serde::Deserialize;
+use stream_core::text_calls::{DialectSet, ScanOptions};
+
+use crate::SettingsError;
+use crate::rewrite_tags::named;
+
+/// The table `text_calls` of a policy file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct TextCallsSettings {
+    /// Dialects by their names.
+    dialects: Vec<String>,
+    /// Also those of the model's family.
+    by_model: bool,
+    /// Pairs of tags around reasoning.
+    reasoning: Vec<[String; 2]>,
+    count: Option<Count>,
+}
+
+/// Which calls count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Count {
+    Everywhere,
+    OutsideCode,
+}
+
+impl TextCallsSettings {
+    /// Checks the names.
+    pub(crate) fn check(&self) -> Result<(), SettingsError> {
+        for (at, name) in self.dialects.iter().enumerate() {
+            let _ = named(name).map_err(|error| error.moved(format!("dialects[{at}]")))?;
+        }
+        if self.dialects.is_empty() && !self.by_model && self.reasoning.is_empty() {
+            return Err(SettingsError::new("text_calls", "`dialects`, `by_model` or `reasoning`", "none"));
+        }
+        Ok(())
+    }
+
+    /// What is looked for in the answer of this model.
+    pub(crate) fn dialects(&self, model: Option<&str>) -> DialectSet {
+        let of_model = model.filter(|_| self.by_model).map(DialectSet::for_model);
+        let mut set = of_model.unwrap_or_default();
+        for dialect in self.dialects.iter().filter_map(|name| named(name).ok()) {
+            if set.dialects().all(|known| known.name() != dialect.name()) {
+                set = set.with(dialect);
+            }
+        }
+        self.reasoning.iter().fold(set, |set, [open, close]| set.reasoning(open, close))
+    }
+
+    pub(crate) fn options(&self) -> Option<ScanOptions> {
+        self.count.map(|count| match count {
+            Count::Everywhere => ScanOptions::strict(),
+            Count::OutsideCode => ScanOptions::new(),
+        })
+    }
+}

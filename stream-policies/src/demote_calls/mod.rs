@@ -1,0 +1,37 @@
+//! DemoteCalls: calls of the API leave as text, for clients that only read text.
+//!
+//! ```
+//! use stream_policies::DemoteCallsSettings;
+//! use stream_testkit::{Replay, Script, WireKind};
+//!
+//! let demote = DemoteCallsSettings::dialect("hermes").build()?;
+//! let log = Script::new().call("call_1", "look", r#"{"at":"it"}"#).to_log(WireKind::Gemini);
+//! let replayed = Replay::new(&log).policy(move || demote.clone()).run();
+//! let choice = &replayed.view().choices[0];
+//! assert_eq!(choice.calls, []);
+//! assert_eq!(choice.content, r#"<tool_call>{"name":"look","arguments":{"at":"it"}}</tool_call>"#);
+//! # Ok::<(), stream_policies::SettingsError>(())
+//! ```
+//!
+//! # Settings
+//!
+//! | setting | default | |
+//! |---|---|---|
+//! | `dialect` | has to be said | the dialect that calls are written in, by its name: [`known::named`](stream_core::text_calls::known::named) |
+//!
+//! The finish reason then says that the answer stopped. A call that the dialect cannot say (free text instead of a JSON
+//! object, a value that holds the closing tag) is dropped, since the client could not read it, and recorded.
+//!
+//! No policy behind it sees calls: a chain with one that needs them there is refused (rule 15).
+//!
+//! # What is held back
+//!
+//! Calls, until they are complete.
+
+mod policy;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+pub use self::policy::DemoteCalls;
+pub use self::settings::DemoteCallsSettings;

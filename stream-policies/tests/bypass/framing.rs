@@ -1,0 +1,215 @@
+//! Frames that are written oddly.
+
+use stream_core::{Action, ErrorKind};
+
+use crate::kit::chat::{DONE, UNREADABLE, call, delta, end, entry, text};
+use crate::kit::{data, gate, run, whole};
+use crate::secrets_text::redact;
+
+const DROPPED: &[(Action, &str)] = &[(Action::Dropped, "no shells")];
+
+fn body() -> String {
+    text("ok") + &call(0, "a", "bash", "{}") + &end("tool_calls")
+}
+
+/// A call is dropped whatever ends the lines of its events.
+#[test]
+fn line_ends_of_any_kind_hide_nothing() {
+    for (what, end) in [("crlf", "\r\n"), ("cr", "\r")] {
+        let ran = run(gate, &body().replace('\n', end));
+        assert_eq!(ran.edits(), DROPPED, "{what}");
+        assert_eq!(ran.out.matches("bash").count(), 0, "{what}: {}", ran.out);
+        let ran = run(redact, &(text("a sec") + &text("ret b") + &end_of_text()).replace('\n', end));
+        assert_eq!(ran.view.choices[0].content, "a [redacted] b", "{what}");
+    }
+}
+
+fn end_of_text() -> String {
+    end("stop")
+}
+
+#[test]
+fn a_byte_order_mark_hides_nothing() {
+    let ran = run(gate, &format!("\u{feff}{}", body()));
+    assert_eq!(ran.edits(), DROPPED);
+    assert_eq!(ran.out.matches("bash").count(), 0, "{}", ran.out);
+}
+
+#[test]
+fn an_event_on_several_data_lines_is_one() {
+    let json = format!(
+        r#"{{"id":"c","choices":[{{"index":0,"delta":{{"tool_calls":[{}]}},"finish_reason":null}}]}}"#,
+        entry(0, "a", "bash", "{}")
+    );
+    let split = format!("data: {}\n\n", json.replace(r#""choices""#, "\ndata: \"choices\""));
+    let ran = run(gate, &(text("ok") + &split + &end("tool_calls")));
+    assert_eq!(ran.edits(), DROPPED);
+    assert_eq!(ran.out, text("ok") + &end("stop"));
+}
+
+#[test]
+fn fields_of_an_event_in_any_order_or_without_a_space_hide_nothing() {
+    let call = call(0, "a", "bash", "{}");
+    let json = call.trim_start_matches("data: ").trim_end();
+    for event in [
+        format!("data:{json}\n\n"),
+        format!("id: 1\ndata: {json}\nretry: 5\n\n"),
+        format!(": hi\ndata: {json}\n\n"),
+        format!("event: message\ndata: {json}\n\n"),
+    ] {
+        let ran = run(gate, &(text("ok") + &event + &end("tool_calls")));
+        assert_eq!(ran.edits(), DROPPED, "{event}");
+        assert_eq!(ran.out.matches("bash").count(), 0, "{}", ran.out);
+    }
+}
+
+#[test]
+fn lines_that_only_lenient_clients_read_hide_nothing() {
+    let call = call(0, "a", "bash", "{}");
+    let json = call.trim_start_matches("data: ").trim_end();
+    for line in [
+        format!(" data: {json}\n\n"),
+        format!("{json}\n\n"),
+        format!("Data: {json}\n\n"),
+        format!("data : {json}\n\n"),
+    ] {
+        let ran = run(gate, &(text("ok") + &line + &end("tool_calls")));
+        assert_eq!(ran.out.matches("bash").count(), 0, "{line}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_call_in_a_comment_is_dropped_or_harmless() {
+    // No client reads comments: it leaves as it came.
+    let comment = ": {\"choices\":[]}\n\n";
+    assert_eq!(run(gate, &(text("ok") + comment + &end("stop"))).out, text("ok") + comment + &end("stop"));
+}
+
+#[test]
+fn an_event_that_does_not_end_is_read_as_far_as_it_goes() {
+    let tail = call(0, "a", "bash", "{}");
+    for cut in
+        [tail.trim_end().to_owned(), tail[..tail.len() - 4].to_owned(), format!("{}\n", tail.trim_end())]
+    {
+        let ran = run(gate, &(text("ok") + &cut));
+        assert_eq!(ran.out.matches("bash").count(), 0, "{}", ran.out);
+    }
+}
+
+#[test]
+fn a_huge_frame_hides_nothing() {
+    let filler = "x".repeat(300_000);
+    let huge = data(&format!(
+        r#"{{"id":"c","filler":"{filler}","choices":[{{"index":0,"delta":{{"content":"a secret b","tool_calls":[{}]}},"finish_reason":null}}]}}"#,
+        entry(0, "a", "bash", "{}")
+    ));
+    let log = |body: String| {
+        stream_testkit::ChunkLog::from_chunks("huge", [(std::time::Duration::ZERO, bytes::Bytes::from(body))])
+    };
+    let body = text("ok") + &huge + &end("tool_calls");
+    let gated = crate::kit::ran(&stream_testkit::Replay::new(log(body.clone())).policy(gate).run());
+    assert_eq!(gated.edits(), DROPPED);
+    assert_eq!(gated.out.matches("bash").count(), 0);
+    let clean = crate::kit::ran(&stream_testkit::Replay::new(log(body)).policy(redact).run());
+    assert_eq!(clean.out.matches("secret").count(), 0);
+    // One above the limit closes the stream.
+    let config = stream_core::Config::default().limits(stream_core::Limits::default().frame(100_000));
+    let over = stream_testkit::Replay::new(log(text("ok") + &huge)).config(config).policy(gate).run();
+    let over = crate::kit::ran(&over);
+    assert_eq!(over.error, Some(ErrorKind::FrameTooLarge));
+    assert_eq!(over.out.matches("bash").count(), 0);
+}
+
+#[test]
+fn a_very_deep_frame_closes_the_stream_or_leaves_without_a_call() {
+    let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
+    for frame in [
+        data(&format!(
+            r#"{{"id":"c","x":{deep},"choices":[{{"index":0,"delta":{{"tool_calls":[{}]}}}}]}}"#,
+            entry(0, "a", "bash", "{}")
+        )),
+        delta(&format!(r#"{{"tool_calls":{deep}}}"#)),
+        delta(&format!(r#"{{"content":{deep}}}"#)),
+    ] {
+        let ran = run(gate, &(text("ok") + &frame + &end("tool_calls")));
+        assert_eq!(ran.out.matches("bash").count(), 0, "{}", ran.out);
+    }
+}
+
+#[test]
+fn nulls_and_lists_where_objects_are_expected_hide_nothing() {
+    let bash = entry(0, "a", "bash", "{}");
+    for frame in [
+        data(&format!(r#"[{{"id":"c","choices":[{{"index":0,"delta":{{"tool_calls":[{bash}]}}}}]}}]"#)),
+        data(&format!(r#"{{"id":"c","choices":{{"index":0,"delta":{{"tool_calls":[{bash}]}}}}}}"#)),
+        data(&format!(r#"{{"id":"c","choices":[{{"index":0,"delta":[{{"tool_calls":[{bash}]}}]}}]}}"#)),
+        data(&format!(r#"{{"id":"c","choices":[null,{{"index":0,"delta":{{"tool_calls":[{bash}]}}}}]}}"#)),
+        data(&format!(r#"{{"id":"c","choices":[{{"index":"0","delta":{{"tool_calls":[{bash}]}}}}]}}"#)),
+        data(&format!(r#"{{"id":"c","choices":[{{"index":-1,"delta":{{"tool_calls":[{bash}]}}}}]}}"#)),
+        data(&format!(r#"{{"id":"c","choices":[{{"delta":{{"tool_calls":[{bash}]}}}}]}}"#)),
+    ] {
+        let ran = run(gate, &(text("ok") + &frame + &end("tool_calls")));
+        assert_eq!(ran.out.matches("bash").count(), 0, "{frame}: {}", ran.out);
+    }
+}
+
+#[test]
+fn keys_almost_like_known_ones_close_the_stream() {
+    let bash = entry(0, "a", "bash", "{}");
+    for delta_json in [
+        format!(r#"{{"Tool_Calls":[{bash}]}}"#),
+        format!(r#"{{"toolCalls":[{bash}]}}"#),
+        format!(r#"{{"tool_calls":null,"tool-calls":[{bash}]}}"#),
+    ] {
+        let ran = run(gate, &(text("ok") + &delta(&delta_json) + &end("tool_calls")));
+        assert_eq!(
+            (ran.error, ran.out),
+            (Some(ErrorKind::Malformed), text("ok") + UNREADABLE),
+            "{delta_json}"
+        );
+    }
+}
+
+#[test]
+fn fields_of_a_delta_outside_of_one_are_read_by_nobody() {
+    // They leave as they came: every client looks for calls in a delta, or in a message.
+    let bash = entry(0, "a", "bash", "{}");
+    for frame in [
+        data(&format!(r#"{{"id":"c","choices":[{{"index":0,"tool_calls":[{bash}],"delta":{{}}}}]}}"#)),
+        data(&format!(r#"{{"id":"c","choices":[],"tool_calls":[{bash}]}}"#)),
+        data(&format!(r#"{{"id":"c","choices":[],"delta":{{"tool_calls":[{bash}]}}}}"#)),
+    ] {
+        let body = text("ok") + &frame + &end("stop");
+        let ran = run(gate, &body);
+        assert_eq!((ran.view.choices[0].calls.len(), ran.out), (0, body));
+    }
+}
+
+#[test]
+fn unknown_fields_at_the_top_leave_as_they_came() {
+    // No client reads them, and the core says so: only what is a delta is judged.
+    let frame = data(
+        r#"{"id":"c","x_secret":"secret","choices":[{"index":0,"delta":{"content":"ok"},"finish_reason":null}]}"#,
+    );
+    let body = frame + &end("stop");
+    assert_eq!(run(redact, &body).out, body);
+}
+
+#[test]
+fn frames_after_the_end_leave_only_if_nothing_is_said_in_them() {
+    let usage =
+        data(r#"{"id":"c","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#);
+    let ran = run(redact, &(text("ok") + &end("stop") + &text("secret")));
+    assert_eq!((ran.error, ran.out), (Some(ErrorKind::AfterTerminal), text("ok") + &end("stop")));
+    let ran = run(redact, &(text("ok") + &end("stop") + DONE + &usage));
+    assert_eq!(ran.out.matches("secret").count(), 0);
+}
+
+#[test]
+fn a_whole_response_behind_white_space_or_a_mark_is_still_one() {
+    let body = r#"{"id":"c","object":"chat.completion","model":"x","choices":[{"index":0,"message":{"role":"assistant","content":"ok","tool_calls":[{"id":"a","type":"function","function":{"name":"bash","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}"#;
+    for before in ["", " \r\n\t", "\u{feff}"] {
+        let ran = whole(gate, &format!("{before}{body}\n"));
+        assert_eq!(ran.out.matches("bash").count(), 0, "{before:?}: {}", ran.out);
+    }
+}

@@ -1,0 +1,202 @@
+//! Every bundled policy keeps every law over recorded streams.
+//!
+//! # What is sampled
+//!
+//! A law runs a stream some dozen times, and all laws over all recordings through all policies would take an hour. So the
+//! recordings are put into groups, one for each API and provider, and each policy takes two recordings out of every
+//! group: the next ones of the group for the next policy, so that the policies together go through far more recordings
+//! than any of them does. Recordings of more than [`LONG`] bytes are left out: what is special about them is their
+//! length, which the benchmarks look at. Each policy also takes one in [`EVERY`] of them as a stream that breaks off in its
+//! middle, behind an event.
+
+#![cfg(feature = "patterns")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test, helpers included")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use stream_core::{Policy, Replacement, Verdict};
+use stream_policies::finish_gate::Release;
+use stream_policies::stop_on::Ends;
+use stream_policies::tool_gate::OnDeny;
+use stream_policies::{
+    BufferedJudge, CompletedCall, Condition, FailOpen, FinishGate, FinishGateSettings, HideReasoning,
+    HideReasoningSettings, Inject, InjectSettings, Monitor, Passthrough, Pattern, Preset, Quota,
+    QuotaSettings, Redact, RedactSettings, StopOn, StopOnSettings, Timeout, ToolGate, ToolGateSettings,
+    ValidateParameters, ValidateParametersSettings, When,
+};
+use stream_testkit::laws::{Law, Laws};
+use stream_testkit::{ChunkLog, Cut};
+
+/// Recordings of more bytes are left out.
+const LONG: usize = 12_000;
+/// One in this many is also broken off in its middle.
+const EVERY: usize = 8;
+
+/// What is known to break a law, and why.
+const LIMITS: [(&str, Law, &str); 3] = [
+    (
+        "anthropic-messages/opencode-zen-opencode-go-minimax-stream.sse",
+        Law::Ending,
+        "a refusal within a thought closes it before its signature came",
+    ),
+    (
+        "openai-chat/openrouter-testopenroutercommon-gemini-multi-tool-streaming.sse",
+        Law::NoLeak,
+        "`reasoning_details` of an encrypted thought leave by themselves, and hold the id of the call they belong to",
+    ),
+    (
+        "openai-chat/openrouter-tools-streaming-variant-c.sse",
+        Law::Ending,
+        "the role comes on a line that starts with a space, which strict clients skip: a notice is then the first they read",
+    ),
+];
+
+macro_rules! keeps_every_law {
+    ($($name:ident: $number:literal, $factory:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            assert_eq!(broken($number, $factory), "");
+        }
+    )*};
+}
+
+keeps_every_law! {
+    passthrough: 0, || Passthrough;
+    a_buffered_judge_that_allows: 1, || BufferedJudge::new(allow);
+    a_buffered_judge_that_denies: 2, || BufferedJudge::new(deny);
+    a_tool_gate_that_allows: 3, || ToolGate::new(allow);
+    a_tool_gate_that_denies_with_a_notice: 4, || ToolGate::new(deny).settings(ToolGateSettings::default().notice("[no]"));
+    a_tool_gate_that_ends_the_stream: 5, || ToolGate::new(deny).settings(ToolGateSettings::default().on_deny(OnDeny::End));
+    a_tool_gate_that_replaces: 6, || ToolGate::new(replace);
+    a_finish_gate: 7, FinishGate::new;
+    a_finish_gate_with_partial_execution: 8, cloned(partial_execution());
+    validated_parameters: 9, cloned(validate());
+    redacted_words: 10, cloned(redact_words());
+    redacted_secrets: 11, cloned(redact_secrets());
+    a_stop_at_a_word: 12, cloned(stop_on(Ends::Refuse));
+    a_silent_stop_at_a_word: 13, cloned(stop_on(Ends::Silently));
+    a_quota_of_bytes: 14, cloned(quota(QuotaSettings::default().bytes(100)));
+    a_quota_of_blocks_and_calls: 15, cloned(quota(QuotaSettings::default().blocks(2).calls(1)));
+    hidden_reasoning: 16, HideReasoning::default;
+    a_placeholder_for_reasoning: 17, cloned(placeholder());
+    injected_notices: 18, cloned(inject());
+    a_watched_redaction: 19, cloned(Monitor::new(redact_words()));
+    a_wrapped_redaction: 20, cloned(wrapped());
+}
+
+/// Makes the same policy for each stream, compiled once.
+fn cloned<P: Policy + Clone + Sync>(policy: P) -> impl Fn() -> P {
+    move || policy.clone()
+}
+
+/// What breaks a law, as text.
+fn broken<P: Policy + 'static>(number: usize, factory: impl Fn() -> P + Send + Sync + 'static) -> String {
+    let laws = Laws::of(factory);
+    let check = |(name, log): &(String, ChunkLog), law: Law| {
+        let is_known = LIMITS.iter().any(|(file, known, _)| name.ends_with(file) && law == *known);
+        let broken = laws.clone().only(law).check(log).err().filter(|_| !is_known)?;
+        Some(format!("{name}: {broken}\n"))
+    };
+    sample(number)
+        .iter()
+        .flat_map(|log| Law::ALL.into_iter().filter_map(move |law| check(log, law)))
+        .collect()
+}
+
+/// The recordings for a policy; none, with a note, where there are no recordings.
+fn sample(number: usize) -> Vec<(String, ChunkLog)> {
+    let root = std::env::var_os("STREAM_CORPUS").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus")),
+        PathBuf::from,
+    );
+    let Ok(manifest) = std::fs::read_to_string(root.join("MANIFEST.tsv")) else {
+        println!("skipped: no recorded streams in {} (set STREAM_CORPUS)", root.display());
+        return Vec::new();
+    };
+    let mut groups: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    for line in manifest.lines().skip(1) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [file, provider, bytes] = [columns[0], columns[5], columns[8]];
+        let (api, _) = file.split_once('/').unwrap();
+        if bytes.parse::<usize>().unwrap() <= LONG {
+            groups.entry((api, provider)).or_default().push(file);
+        }
+    }
+    let mut files = BTreeSet::new();
+    for group in groups.values() {
+        files.extend([0, group.len() / 2].map(|shift| group[(number + shift) % group.len()]));
+    }
+    let mut logs: Vec<_> =
+        files.into_iter().map(|file| (file.to_owned(), ChunkLog::load(root.join(file)).unwrap())).collect();
+    let halves: Vec<_> = logs.iter().skip(number % EVERY).step_by(EVERY).map(half).collect();
+    logs.extend(halves);
+    logs
+}
+
+/// The first half of a recording's events.
+fn half((name, log): &(String, ChunkLog)) -> (String, ChunkLog) {
+    let events = Cut::Event.apply(log);
+    let half = events.len() / 2;
+    let name = format!("half of {name}");
+    (name.clone(), ChunkLog::from_chunks(name, events.into_iter().take(half)))
+}
+
+async fn allow(_: CompletedCall) -> Result<Verdict, stream_core::PolicyError> {
+    Ok(Verdict::Release)
+}
+
+/// For a reason that no recording says: it leaves.
+async fn deny(_: CompletedCall) -> Result<Verdict, stream_core::PolicyError> {
+    Ok(Verdict::drop("vetoed"))
+}
+
+async fn replace(_: CompletedCall) -> Result<Verdict, stream_core::PolicyError> {
+    Ok(Verdict::Replace(Replacement::new(r#"{"dry_run":true}"#)))
+}
+
+fn partial_execution() -> FinishGate {
+    FinishGate::new().settings(FinishGateSettings::default().release(Release::Complete))
+}
+
+/// Requires of every call what few have, so that some are dropped, some rewritten, some released.
+fn validate() -> ValidateParameters {
+    let settings = ValidateParametersSettings::new().alias("place", ["location", "city"]);
+    settings
+        .tool("get_weather", stream_policies::validate_parameters::ToolSettings::new().required(["place"]))
+        .build()
+        .unwrap()
+}
+
+/// Words that are in nearly every answer.
+fn redact_words() -> Redact {
+    let words = Pattern::regex("words", "(?i:the|is|of|you|location|hello)");
+    RedactSettings::default().pattern(words).replacement("<{name}>").build().unwrap()
+}
+
+fn redact_secrets() -> Redact {
+    Preset::ALL.into_iter().fold(RedactSettings::default(), RedactSettings::preset).build().unwrap()
+}
+
+fn stop_on(ends: Ends) -> StopOn {
+    let words = Pattern::regex("words", "(?i:for|you|that| it )");
+    StopOnSettings::default().pattern(words).ends(ends).build().unwrap()
+}
+
+fn quota(settings: QuotaSettings) -> Quota {
+    settings.build().unwrap()
+}
+
+fn placeholder() -> HideReasoning {
+    HideReasoningSettings::default().placeholder("(a thought)").build()
+}
+
+fn inject() -> Inject {
+    InjectSettings::default().before("[made by a model] ").after(" [check it]").build().unwrap()
+}
+
+fn wrapped() -> impl Policy + Clone + Sync {
+    let redact = Timeout::new(Duration::from_secs(5), FailOpen::new(redact_words()));
+    When::new(Condition::model("*").unwrap(), redact)
+}

@@ -1,0 +1,104 @@
+//! What each policy makes of one story, in every format, streamed and whole.
+//!
+//! The story in `logs/`: a thought, an answer in which a key is split over three chunks, a call that carries the key, a
+//! call with its parameter under another name, usage.
+
+#![cfg(feature = "patterns")]
+#![allow(clippy::unwrap_used, reason = "a test, helpers included")]
+
+use stream_policies::validate_parameters::ToolSettings;
+use stream_policies::{
+    Chain, FinishGate, HideReasoning, HideReasoningSettings, Inject, InjectSettings, Monitor, Passthrough,
+    Pattern, Quota, QuotaSettings, Redact, RedactSettings, StopOn, StopOnSettings, ValidateParameters,
+    ValidateParametersSettings,
+};
+use stream_testkit::conformance::Allow;
+use stream_testkit::{ChunkLog, Replay, assert_replay};
+
+fn log(name: &str) -> ChunkLog {
+    ChunkLog::load(format!("{}/tests/logs/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+fn validate() -> ValidateParameters {
+    ValidateParametersSettings::new()
+        .tool("rotate_key", ToolSettings::new().required(["key", "reason"]))
+        .tool("shell", ToolSettings::new().required(["command"]))
+        .alias("command", ["cmd", "bash"])
+        .build()
+        .unwrap()
+}
+
+fn redact() -> Redact {
+    RedactSettings::default().pattern(Pattern::regex("key", "sk-live-[0-9]{10}")).build().unwrap()
+}
+
+fn stop_on() -> StopOn {
+    StopOnSettings::default().pattern(Pattern::literal("rotation", "Rotating it")).build().unwrap()
+}
+
+fn one_call() -> Quota {
+    QuotaSettings::default().calls(1).build().unwrap()
+}
+
+fn fifty_bytes() -> Quota {
+    QuotaSettings::default().bytes(50).build().unwrap()
+}
+
+fn placeholder() -> HideReasoning {
+    HideReasoningSettings::default().placeholder("(a thought)").build()
+}
+
+fn inject() -> Inject {
+    InjectSettings::default().before("[made by a model] ").after(" [check it]").build().unwrap()
+}
+
+/// A chain has no policy of its own for a replay: its policies are added one by one.
+fn chain(log: ChunkLog) -> Replay {
+    let count = story_chain().len();
+    let nth = |nth: usize| move || story_chain().into_iter().nth(nth).unwrap();
+    (0..count).fold(Replay::new(log), |replay, at| replay.policy(nth(at)))
+}
+
+fn story_chain() -> Chain {
+    Chain::new().then(validate()).then(FinishGate::new()).then(redact()).then(inject())
+}
+
+/// The replay leaves a valid response, and is as it was accepted.
+macro_rules! snapshots {
+    ($($policy:ident: $replay:expr;)*) => {$(
+        mod $policy {
+            use super::*;
+
+            snapshots! { @each $replay;
+                openai_chat: "openai-chat.sse", openai_chat_whole: "openai-chat.json",
+                openai_responses: "openai-responses.sse", openai_responses_whole: "openai-responses.json",
+                anthropic_messages: "anthropic-messages.sse", anthropic_messages_whole: "anthropic-messages.json",
+                gemini: "gemini.sse", gemini_whole: "gemini.json",
+            }
+        }
+    )*};
+    (@each $replay:expr; $($name:ident: $log:literal,)*) => {$(
+        #[test]
+        fn $name() {
+            let replay: Replay = $replay(log($log));
+            let replayed = replay.run();
+            let report = replayed.check(&Allow::none());
+            assert!(report.is_clean(), "{report}\n{}", String::from_utf8_lossy(&replayed.bytes()));
+            assert_replay!(replay);
+        }
+    )*};
+}
+
+snapshots! {
+    a_passthrough: |log: ChunkLog| Replay::new(log).policy(|| Passthrough);
+    parameters_validated: |log: ChunkLog| Replay::new(log).policy(validate);
+    a_key_redacted: |log: ChunkLog| Replay::new(log).policy(redact);
+    a_stop_at_a_phrase: |log: ChunkLog| Replay::new(log).policy(stop_on);
+    a_quota_of_one_call: |log: ChunkLog| Replay::new(log).policy(one_call);
+    a_quota_of_fifty_bytes: |log: ChunkLog| Replay::new(log).policy(fifty_bytes);
+    reasoning_hidden: |log: ChunkLog| Replay::new(log).policy(HideReasoning::default);
+    a_placeholder_for_reasoning: |log: ChunkLog| Replay::new(log).policy(placeholder);
+    notices_injected: |log: ChunkLog| Replay::new(log).policy(inject);
+    a_chain: chain;
+    a_monitor: |log: ChunkLog| Replay::new(log).policy(|| Monitor::new(redact()));
+}

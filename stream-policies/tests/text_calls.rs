@@ -1,0 +1,265 @@
+//! Calls that the model writes as text, under the bundled policies: held, judged, dropped and replaced like any other.
+
+#![allow(clippy::unwrap_used, reason = "a test, helpers included")]
+#![cfg(feature = "patterns")]
+
+use stream_core::text_calls::{Dialect, DialectSet, known};
+use stream_core::{Config, Policy};
+use stream_policies::judge::rules::RulesSettings;
+use stream_policies::{
+    Chain, CompletedCall, PolicySet, PromoteTextCalls, RedactSettings, RewriteTagsSettings, Rules, ToolGate,
+    ToolGateSettings, ValidateParametersSettings,
+};
+use stream_testkit::conformance::{Allow, View};
+use stream_testkit::{ChunkLog, Cut, Finish, Fragments, Replay, Replayed, Script, WireKind, laws::Laws};
+
+fn dialects() -> Vec<Dialect> {
+    vec![
+        known::hermes(),
+        known::qwen_prompted(),
+        known::anthropic(),
+        known::qwen3_coder(),
+        known::glm(),
+        known::mistral_v11(),
+        known::deepseek_v3_1(),
+        known::kimi_k2(),
+        known::lfm2(),
+    ]
+}
+
+fn config(dialect: &Dialect) -> Config {
+    Config::default().text_calls(DialectSet::new().with(dialect.clone()))
+}
+
+fn logs(script: &Script) -> Vec<ChunkLog> {
+    let of = |kind: WireKind| {
+        [script.to_log(kind), ChunkLog::from_whole(format!("whole.{kind}"), script.whole(kind))]
+    };
+    WireKind::ALL.into_iter().flat_map(of).collect()
+}
+
+#[track_caller]
+fn seen(replayed: &Replayed) -> View {
+    let report = replayed.check(&Allow::none());
+    assert!(
+        report.is_clean(),
+        "{}:\n{report}\n{}",
+        replayed.name,
+        String::from_utf8_lossy(&replayed.bytes())
+    );
+    report.view().clone()
+}
+
+/// What the client reads of a text, the same in every dialect's every format, streamed and whole.
+#[track_caller]
+fn content<P: Policy + 'static>(
+    dialect: &Dialect,
+    text: &str,
+    policy: impl Fn() -> P + Clone + Sync + Send + 'static,
+) -> String {
+    let script = Script::new().text(text).text_fragments(Fragments::Chars(6)).usage(2, 3);
+    let mut all = Vec::new();
+    for log in logs(&script) {
+        let view = seen(&Replay::new(&log).config(config(dialect)).policy(policy.clone()).run());
+        all.push(view.choices[0].content.clone());
+    }
+    all.dedup();
+    assert_eq!(all.len(), 1, "{}: {all:#?}", dialect.name());
+    all.remove(0)
+}
+
+fn no_shell() -> ToolGate {
+    ToolGate::new(async |call: CompletedCall| {
+        Ok(match call.name() {
+            "shell" => stream_core::Verdict::drop("no shell"),
+            _ => stream_core::Verdict::Release,
+        })
+    })
+}
+
+#[test]
+fn a_gate_drops_a_text_call_with_its_tags_and_lets_the_other_pass_as_it_came() {
+    for dialect in dialects() {
+        let shell = dialect.write("shell", r#"{"command":"rm -rf"}"#).unwrap();
+        let look = dialect.write("look", r#"{"place":"garden"}"#).unwrap();
+        let text = format!("Before. {shell} Between. {look} Behind.");
+        let expected = format!("Before.  Between. {look} Behind.");
+        assert_eq!(content(&dialect, &text, no_shell), expected, "{}", dialect.name());
+    }
+}
+
+#[test]
+fn a_dropped_text_call_leaves_a_notice_in_its_place() {
+    let gate = || no_shell().settings(ToolGateSettings::default().notice("[{reason}]"));
+    for dialect in dialects() {
+        let shell = dialect.write("shell", r#"{"command":"rm -rf"}"#).unwrap();
+        let text = format!("Before. {shell} Behind.");
+        assert_eq!(content(&dialect, &text, gate), "Before. [no shell] Behind.", "{}", dialect.name());
+    }
+}
+
+#[test]
+fn a_text_call_in_a_fence_or_under_a_name_that_was_not_offered_is_judged_all_the_same() {
+    let hermes = known::hermes();
+    let shell = hermes.write("shell", r#"{"command":"rm -rf"}"#).unwrap();
+    let text = format!("```\n{shell}\n```\n");
+    assert_eq!(content(&hermes, &text, no_shell), "```\n\n```\n");
+}
+
+#[test]
+fn the_validator_recovers_a_parameter_of_a_text_call() {
+    let validate = ValidateParametersSettings::new()
+        .tool("shell", stream_policies::validate_parameters::ToolSettings::new().required(["command"]))
+        .alias("command", ["cmd"])
+        .build()
+        .unwrap();
+    for dialect in dialects() {
+        let given = dialect.write("shell", r#"{"cmd":"ls"}"#).unwrap();
+        let wanted = dialect.write("shell", r#"{"command":"ls"}"#).unwrap();
+        let validate = validate.clone();
+        let found = content(&dialect, &format!("So: {given} on."), move || validate.clone());
+        assert_eq!(found, format!("So: {wanted} on."), "{}", dialect.name());
+    }
+}
+
+#[test]
+fn a_secret_in_the_arguments_of_a_text_call_is_redacted_and_the_call_stays_one() {
+    let redact = RedactSettings::default()
+        .pattern(stream_policies::Pattern::literal("bird", "canary"))
+        .build()
+        .unwrap();
+    for dialect in dialects() {
+        let given = dialect.write("send", r#"{"body":"a canary sings"}"#).unwrap();
+        let wanted = dialect.write("send", r#"{"body":"a [redacted] sings"}"#).unwrap();
+        let redact = redact.clone();
+        let found = content(&dialect, &format!("So: {given} on."), move || redact.clone());
+        assert_eq!(found, format!("So: {wanted} on."), "{}", dialect.name());
+    }
+}
+
+/// Rule 9 of text calls: rewriting runs behind detection, so that a gate before it still sees the call.
+#[test]
+fn a_gate_before_the_rewriting_still_judges() {
+    let hermes = known::hermes();
+    let shell = hermes.write("shell", "{}").unwrap();
+    let look = hermes.write("look", "{}").unwrap();
+    let script = Script::new().text(format!("{shell}and {look}")).text_fragments(Fragments::Chars(3));
+    for log in logs(&script) {
+        let rewrite = RewriteTagsSettings::between("X", "Y").build().unwrap();
+        let replayed =
+            Replay::new(&log).config(config(&hermes)).policy(no_shell).policy(move || rewrite.clone());
+        let body =
+            look.strip_prefix("<tool_call>").and_then(|rest| rest.strip_suffix("</tool_call>")).unwrap();
+        assert_eq!(seen(&replayed.run()).choices[0].content, format!("and X{body}Y"), "{}", log.name());
+    }
+}
+
+#[test]
+fn a_gate_behind_the_promotion_judges_the_structured_call() {
+    let hermes = known::hermes();
+    let text = format!("{}{}", hermes.write("shell", "{}").unwrap(), hermes.write("look", "{}").unwrap());
+    for log in logs(&Script::new().text(format!("So. {text}"))) {
+        let replay = Replay::new(&log).config(config(&hermes)).policy(PromoteTextCalls::new).policy(no_shell);
+        let replayed = replay.run();
+        let view = seen(&replayed);
+        let names: Vec<&str> = view.choices[0].calls.iter().map(|call| call.name.as_str()).collect();
+        assert_eq!((view.choices[0].content.as_str(), names), ("So. ", vec!["look"]), "{}", log.name());
+    }
+}
+
+/// Rule 7 of text calls: what is cut off is no call, and a gate lets nothing of it leave.
+#[test]
+fn a_text_call_that_is_cut_off_never_leaves_a_gate_and_the_reason_of_the_cut_survives() {
+    let text = r#"So. <tool_call>{"name":"shell","arguments":{"command":"rm -rf /"#;
+    let script = Script::new().text(text).text_fragments(Fragments::Chars(5)).finish(Finish::Length);
+    for log in logs(&script) {
+        let view = seen(&Replay::new(&log).config(config(&known::hermes())).policy(no_shell).run());
+        assert_eq!(view.choices[0].content, "So. ", "{}", log.name());
+    }
+    let log = script.to_log(WireKind::OpenAiChat);
+    let view = seen(&Replay::new(&log).config(config(&known::hermes())).policy(no_shell).run());
+    assert_eq!(view.choices[0].finish.as_deref(), Some("length"));
+}
+
+#[test]
+fn a_gate_over_text_calls_keeps_every_law() {
+    for dialect in [known::hermes(), known::anthropic(), known::kimi_k2()] {
+        let shell = dialect.write("shell", r#"{"command":"remove everything"}"#).unwrap();
+        let look = dialect.write("look", r#"{"place":"the garden"}"#).unwrap();
+        let text = format!("Opening words {shell} middle words {look} closing words");
+        let script = Script::new().text(text).text_fragments(Fragments::Chars(9)).usage(4, 5);
+        for kind in WireKind::ALL {
+            let checked = Laws::of(no_shell).config(config(&dialect)).check(&script.to_log(kind));
+            assert!(checked.is_ok(), "{kind}, {}: {}", dialect.name(), checked.unwrap_err());
+        }
+    }
+}
+
+#[cfg(feature = "toml")]
+#[test]
+fn a_file_says_which_dialects_are_looked_for() {
+    let set = PolicySet::from_toml(
+        r#"
+        [text_calls]
+        dialects = ["hermes"]
+
+        [[policy]]
+        kind = "tool-gate"
+        rules = { default = "allow", deny = [{ tools = ["shell"] }] }
+
+        [[policy]]
+        kind = "rewrite-tags"
+        tags = "ojlk,dfsd"
+        "#,
+    )
+    .unwrap();
+    let text = r#"<tool_call>{"name":"shell","arguments":{}}</tool_call>So<tool_call>{"name":"look","arguments":{}}</tool_call>"#;
+    let log = Script::new().text(text).to_log(WireKind::OpenAiChat);
+    let chain: Chain = set.chain();
+    assert_eq!(chain.len(), 2);
+    let mut replay = Replay::new(&log).config(set.configure(Config::default(), None)).cut(Cut::Byte);
+    for at in 0..chain.len() {
+        let set = set.clone();
+        replay = replay.policy(move || set.chain().into_iter().nth(at).unwrap());
+    }
+    assert_eq!(seen(&replay.run()).choices[0].content, r#"Soojlk{"name":"look","arguments":{}}dfsd"#);
+}
+
+#[cfg(feature = "toml")]
+#[test]
+fn a_file_that_rewrites_what_is_never_looked_for_is_refused() {
+    for (text, expected) in [
+        (
+            "[[policy]]\nkind = \"rewrite-tags\"\ntags = \"a,b\"",
+            "policy[0]: expected [text_calls] beside the kind rewrite-tags, found none: it would never see a call",
+        ),
+        (
+            "[text_calls]\n[[policy]]\nkind = \"passthrough\"",
+            "text_calls: expected `dialects`, `by_model` or `reasoning`, found none",
+        ),
+        (
+            "[text_calls]\ndialect = [\"hermes\"]\n[[policy]]\nkind = \"passthrough\"",
+            "expected a key out of dialects, by_model, reasoning, count, found \"dialect\"; did you mean \"dialects\"?",
+        ),
+    ] {
+        let error = PolicySet::from_toml(text).unwrap_err().to_string();
+        assert!(error.ends_with(expected), "{error}");
+    }
+}
+
+/// The rules judge a text call by its arguments, as any other.
+#[test]
+fn rules_see_the_arguments_of_a_text_call() {
+    let rules: RulesSettings = serde_json::from_str(
+        r#"{"default":"allow","deny":[{"tools":["shell"],"when":[{"at":"/command","glob":"rm *"}]}]}"#,
+    )
+    .unwrap();
+    let rules: Rules = rules.build().unwrap();
+    for dialect in dialects() {
+        let bad = dialect.write("shell", r#"{"command":"rm -rf /"}"#).unwrap();
+        let good = dialect.write("shell", r#"{"command":"ls"}"#).unwrap();
+        let gate = ToolGate::new(rules.clone());
+        let found = content(&dialect, &format!("{bad}|{good}"), move || gate.clone());
+        assert_eq!(found, format!("|{good}"), "{}", dialect.name());
+    }
+}
