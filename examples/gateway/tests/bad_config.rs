@@ -40,7 +40,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "unknown-key",
         "lisen = \"127.0.0.1:0\"\nPASS",
-        "gateway.toml: line 1, column 1: unknown field `lisen`, expected one of `listen`, `record`, `unknown_route`, `unreadable`, `block_status`, `upstream`, `limits`, `route`, `policy`",
+        "gateway.toml: line 1, column 1: unknown field `lisen`, expected one of `listen`, `record`, `unknown_route`, `unreadable`, `block_status`, `upstream`, `limits`, `route`, `policy`, `text_calls`",
     ),
     (
         "listen-type",
@@ -151,12 +151,12 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "route-wrong",
         "[[route]]\npaths = [\"*\"]\npolicies = \"wrong.toml\"\nPASS",
-        "gateway.toml: line 3, column 12: wrong.toml: line 2, column 8: policy[0].kind: expected a kind out of buffered-judge, finish-gate, hide-reasoning, inject, passthrough, quota, redact, stop-on, tool-gate, validate-parameters, found \"redcat\"; did you mean \"redact\"?",
+        "gateway.toml: line 3, column 12: wrong.toml: line 2, column 8: policy[0].kind: expected a kind out of buffered-judge, demote-calls, finish-gate, hide-reasoning, inject, passthrough, promote-text-calls, quota, redact, rewrite-tags, stop-on, tool-gate, validate-parameters, found \"redcat\"; did you mean \"redact\"?",
     ),
     (
         "policy-kind",
         "PASS[[policy]]\nkind = \"tool-gates\"\n",
-        "gateway.toml: line 4, column 8: policy[1].kind: expected a kind out of buffered-judge, finish-gate, hide-reasoning, inject, passthrough, quota, redact, stop-on, tool-gate, validate-parameters, found \"tool-gates\"; did you mean \"tool-gate\"?",
+        "gateway.toml: line 4, column 8: policy[1].kind: expected a kind out of buffered-judge, demote-calls, finish-gate, hide-reasoning, inject, passthrough, promote-text-calls, quota, redact, rewrite-tags, stop-on, tool-gate, validate-parameters, found \"tool-gates\"; did you mean \"tool-gate\"?",
     ),
     (
         "policy-no-judge",

@@ -35,8 +35,8 @@ use crate::compose::Chain;
 /// assert_eq!(set.chain().len(), 1);
 /// assert_eq!(
 ///     set.describe().to_string(),
-///     "1. validate-parameters (models small-*), fails closed, within 200ms: looks at completed calls; \
-///      does not look at content, reasoning, refusals, opaque blocks\n"
+///     "1. validate-parameters (models small-*), fails closed, within 200ms: looks at completed calls, opaque blocks; \
+///      does not look at content, reasoning, refusals\n"
 /// );
 /// # }
 /// # Ok::<(), stream_policies::config::ConfigError>(())

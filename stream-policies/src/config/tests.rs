@@ -11,8 +11,8 @@ fn error(text: &str) -> String {
     PolicySet::from_toml(text).unwrap_err().to_string()
 }
 
-const KINDS: &str = "buffered-judge, finish-gate, hide-reasoning, inject, passthrough, quota, redact, stop-on, \
-                     tool-gate, validate-parameters";
+const KINDS: &str = "buffered-judge, demote-calls, finish-gate, hide-reasoning, inject, passthrough, \
+                     promote-text-calls, quota, redact, rewrite-tags, stop-on, tool-gate, validate-parameters";
 
 #[test]
 fn a_wrong_file_never_means_no_policy() {
@@ -25,7 +25,7 @@ fn a_wrong_file_never_means_no_policy() {
         ("policy = 3", "line 1, column 10: policy: expected a list of tables, found an integer".into()),
         (
             "polcy = 1\n[[policy]]\nkind = \"passthrough\"",
-            "line 1, column 1: expected a key out of policy, found \"polcy\"; did you mean \"policy\"?"
+            "line 1, column 1: expected a key out of policy, text_calls, found \"polcy\"; did you mean \"policy\"?"
                 .into(),
         ),
         (

@@ -9,7 +9,7 @@
 //! let replayed = Replay::new(&log).policy(move || demote.clone()).run();
 //! let choice = &replayed.view().choices[0];
 //! assert_eq!(choice.calls, []);
-//! assert_eq!(choice.content, r#"<tool_call>{"name":"look","arguments":{"at":"it"}}</tool_call>"#);
+//! assert_eq!(choice.content, r#"<tool_call>{"name": "look", "arguments": {"at":"it"}}</tool_call>"#);
 //! # Ok::<(), stream_policies::SettingsError>(())
 //! ```
 //!

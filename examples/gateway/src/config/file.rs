@@ -34,9 +34,11 @@ pub(super) struct File {
     /// Read by the policies' own configuration.
     #[serde(rename = "policy")]
     _policy: Option<IgnoredAny>,
+    #[serde(rename = "text_calls")]
+    _text_calls: Option<IgnoredAny>,
 }
 
-/// All keys but `policy`.
+/// All keys but those of the policies.
 pub(super) const KEYS: &[&str] =
     &["listen", "record", "unknown_route", "unreadable", "block_status", "upstream", "limits", "route"];
 

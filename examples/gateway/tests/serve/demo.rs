@@ -107,5 +107,5 @@ async fn the_curl_lines_work_as_they_are_printed() {
         );
         tried += 1;
     }
-    assert_eq!(tried, 4);
+    assert_eq!(tried, 5);
 }

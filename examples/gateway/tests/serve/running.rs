@@ -36,6 +36,7 @@ async fn health_and_metrics_are_not_policed() {
             "gateway_streams_abandoned_total 0",
             "gateway_decisions_total{policy=\"redact\",verdict=\"edited\",enforced=\"true\"} 5",
             "gateway_decisions_total{policy=\"redact\",verdict=\"released\",enforced=\"true\"} 2",
+            "gateway_decisions_total{policy=\"rewrite_tags\",verdict=\"released\",enforced=\"true\"} 2",
             "gateway_decisions_total{policy=\"tool_gate\",verdict=\"dropped\",enforced=\"true\"} 2",
             "gateway_decisions_total{policy=\"tool_gate\",verdict=\"released\",enforced=\"true\"} 2",
             "gateway_held_bytes 0",
