@@ -215,6 +215,8 @@ fn a_file_says_which_dialects_are_looked_for() {
     .unwrap();
     let text = r#"<tool_call>{"name":"shell","arguments":{}}</tool_call>So<tool_call>{"name":"look","arguments":{}}</tool_call>"#;
     let log = Script::new().text(text).to_log(WireKind::OpenAiChat);
+    let described = set.describe();
+    assert_eq!(described.text_calls(), "calls written as text are looked for: hermes");
     let chain: Chain = set.chain();
     assert_eq!(chain.len(), 2);
     let mut replay = Replay::new(&log).config(set.configure(Config::default(), None)).cut(Cut::Byte);

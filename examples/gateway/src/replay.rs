@@ -54,7 +54,8 @@ fn replay(log: &ChunkLog, arguments: &cli::Replay, policies: &Policies) -> Resul
 fn tell(decisions: &[Decision]) -> std::io::Result<()> {
     let mut err = std::io::stderr().lock();
     for decision in decisions {
-        write!(err, "{}: {}", decision.policy, action(decision.action))?;
+        let would = if decision.enforced { "" } else { "would have " };
+        write!(err, "{}: {would}{}", decision.policy, action(decision.action))?;
         if let Some(block) = decision.block {
             write!(err, " {block}")?;
         }

@@ -56,7 +56,7 @@ impl Config {
     /// other.
     ///
     /// Unless [`text_call_options`](Self::text_call_options) say otherwise, calls count wherever they stand if a policy
-    /// looks at calls ([`ScanOptions::strict`]), else outside code and reasoning only. The tools that the
+    /// [guards](crate::policy::Needs::guards) calls ([`ScanOptions::strict`]), else outside code and reasoning only. The tools that the
     /// [request](Self::request) offers are the tools that are known.
     pub fn text_calls(mut self, dialects: DialectSet) -> Self {
         self.text_calls = dialects;

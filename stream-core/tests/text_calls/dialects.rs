@@ -30,16 +30,19 @@ fn anthropic_xml() {
         &format!("<function_calls>\n{one}\n{empty}\n</function_calls>"),
         vec![markup("<function_calls>\n"), f, markup("\n"), g, markup("\n</function_calls>")],
     );
-    let prefixed = "<invoke name=\"f\"><parameter name=\"a\">1</parameter></invoke>";
+    let prefixed = with_namespace("<invoke name=\"f\"><parameter name=\"a\">1</parameter></invoke>");
+    let (open, close) = (with_namespace("<function_calls>"), with_namespace("</function_calls>"));
     check(
         known::anthropic(),
-        &format!("<function_calls>{prefixed}</function_calls>"),
-        vec![
-            markup("<function_calls>"),
-            call("anthropic", "f", r#"{"a":"1"}"#, prefixed),
-            markup("</function_calls>"),
-        ],
+        &format!("{open}{prefixed}{close}"),
+        vec![markup(&open), call("anthropic", "f", r#"{"a":"1"}"#, &prefixed), markup(&close)],
     );
+}
+
+/// Every tag in Anthropic's namespace.
+pub(crate) fn with_namespace(tags: &str) -> String {
+    let namespace = ["ant", "ml:"].concat();
+    tags.replace("</", "\0").replace('<', &format!("<{namespace}")).replace('\0', &format!("</{namespace}"))
 }
 
 #[test]
@@ -357,14 +360,38 @@ fn other_keys_and_other_places_for_the_name() {
             markup("\n]<|END_ACTION|>"),
         ],
     );
+    check(
+        known::cohere(),
+        &format!("<|START_ACTION|>[{one},{one}]<|END_ACTION|>"),
+        vec![
+            markup("<|START_ACTION|>["),
+            call_with_id("cohere", "f", "0", r#"{"a": 1}"#, one),
+            markup(","),
+            call_with_id("cohere", "f", "0", r#"{"a": 1}"#, one),
+            markup("]<|END_ACTION|>"),
+        ],
+    );
     let one = r#"<|action_start|> <|plugin|>{"name": "f", "parameters": {}}<|action_end|>"#;
     check(known::internlm(), one, vec![call("internlm", "f", "{}", one)]);
+    let twice = vec![call("internlm", "f", "{}", one), call("internlm", "f", "{}", one)];
+    check(known::internlm(), &format!("{one}{one}"), twice);
     let one = r#"{"f": {"a": 1}}"#;
     check(
         known::apertus(),
         &format!("<|tools_prefix|>[{one}]<|tools_suffix|>"),
         vec![
             markup("<|tools_prefix|>["),
+            call("apertus", "f", r#"{"a": 1}"#, one),
+            markup("]<|tools_suffix|>"),
+        ],
+    );
+    check(
+        known::apertus(),
+        &format!("<|tools_prefix|>[{one}, {one}]<|tools_suffix|>"),
+        vec![
+            markup("<|tools_prefix|>["),
+            call("apertus", "f", r#"{"a": 1}"#, one),
+            markup(", "),
             call("apertus", "f", r#"{"a": 1}"#, one),
             markup("]<|tools_suffix|>"),
         ],
@@ -377,6 +404,16 @@ fn other_keys_and_other_places_for_the_name() {
             markup("<seed:tool_call>\n"),
             call("seed-oss", "f", r#"{"a":"1"}"#, one),
             markup("\n</seed:tool_call>"),
+        ],
+    );
+    check(
+        known::seed_oss(),
+        &format!("<seed:tool_call>{one}{one}</seed:tool_call>"),
+        vec![
+            markup("<seed:tool_call>"),
+            call("seed-oss", "f", r#"{"a":"1"}"#, one),
+            call("seed-oss", "f", r#"{"a":"1"}"#, one),
+            markup("</seed:tool_call>"),
         ],
     );
 }

@@ -3,6 +3,7 @@
 use stream_core::Tool;
 use stream_core::text_calls::{DialectSet, ProblemKind, ScanOptions, known, validate};
 
+use crate::dialects::with_namespace;
 use crate::seen::{Seen, call, every_cut, markup, scan, text, unparsed};
 
 /// The dialects that share the opener `<tool_call>`.
@@ -138,8 +139,10 @@ fn what_goes_wrong_behind_the_name_is_reported_where_it_does() {
 #[test]
 fn leaked_anthropic_markup_with_a_stray_line_before() {
     let set = DialectSet::new().with(known::anthropic());
-    let one = "<invoke name=\"f\">\n<parameter name=\"a\">1</parameter>\n</invoke>";
-    for stray in ["call\n", "count\n", "count\n\n"] {
+    let bare = "<invoke name=\"f\">\n<parameter name=\"a\">1</parameter>\n</invoke>";
+    for (stray, one) in
+        [("call\n", bare), ("count\n", bare), ("count\n\n", bare), ("count\n", &with_namespace(bare))]
+    {
         assert_eq!(
             every_cut(&set, &ScanOptions::new(), &format!("ok\n{stray}{one}\n</function_calls>")),
             [

@@ -11,9 +11,9 @@
 //! # Order
 //!
 //! ```text
-//!  upstream ──▶ ┌─────────────┐ ──▶ ┌──────────┐ ──▶ ┌────────┐ ──▶ client
+//!  upstream ──▶ ┌─────────────┐ ──▶ ┌──────────┐ ──▶ ┌─────────┐ ──▶ client
 //!               │ 1 validate  │     │ 2 gate   │     │ 3 redact│
-//!               └─────────────┘     └──────────┘     └────────┘
+//!               └─────────────┘     └──────────┘     └─────────┘
 //!                 sees what the       sees what        sees what
 //!                 upstream sent       1 let go         2 let go
 //! ```
@@ -30,8 +30,7 @@
 //! | what needs calls | what turns calls into text | else it would never see one: such a chain is refused |
 //! | cheap ones | dear ones | what is dropped early is not judged late |
 //!
-//! Wrappers stand around one policy. They can be nested in any order but one: `Monitor` around `When` asks the condition
-//! and then watches; `When` around `Monitor` is the same.
+//! Wrappers stand around one policy. They can be nested in any order.
 //!
 //! # Example
 //!

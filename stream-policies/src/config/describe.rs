@@ -7,9 +7,12 @@ use stream_core::{Attention, Channel, OnFailure};
 
 use super::set::Entry;
 
-/// What the policies of a set look at, in order. Its `Display` has one line for each.
+/// What the policies of a set look at, in order. Its `Display` has one line for each, and one for calls in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Description(Vec<Described>);
+pub struct Description {
+    policies: Vec<Described>,
+    text_calls: String,
+}
 
 /// What one policy looks at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,27 +35,36 @@ pub struct Described {
 }
 
 impl Description {
-    pub(super) fn of(entries: &[Entry]) -> Self {
-        Self(entries.iter().map(describe).collect())
+    pub(super) fn of(entries: &[Entry], text_calls: String) -> Self {
+        Self { policies: entries.iter().map(describe).collect(), text_calls }
     }
 
     /// Each policy, in order.
     #[must_use]
     pub fn policies(&self) -> &[Described] {
-        &self.0
+        &self.policies
+    }
+
+    /// Which calls are looked for in the text, as a sentence.
+    #[must_use]
+    pub fn text_calls(&self) -> &str {
+        &self.text_calls
     }
 
     /// What none of them looks at: it leaves as it came.
     #[must_use]
     pub fn unseen(&self) -> Vec<&'static str> {
         let unseen = PARTS.iter().map(|(name, _)| *name);
-        unseen.filter(|name| self.0.iter().all(|policy| policy.passes_by.contains(name))).collect()
+        unseen.filter(|name| self.policies.iter().all(|policy| policy.passes_by.contains(name))).collect()
     }
 }
 
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().enumerate().try_for_each(|(at, policy)| writeln!(f, "{}. {policy}", at + 1))
+        for (at, policy) in self.policies.iter().enumerate() {
+            writeln!(f, "{}. {policy}", at + 1)?;
+        }
+        writeln!(f, "{}", self.text_calls)
     }
 }
 

@@ -36,7 +36,7 @@ use crate::compose::Chain;
 /// assert_eq!(
 ///     set.describe().to_string(),
 ///     "1. validate-parameters (models small-*), fails closed, within 200ms: looks at completed calls, opaque blocks; \
-///      does not look at content, reasoning, refusals\n"
+///      does not look at content, reasoning, refusals\ncalls written as text are not looked for\n"
 /// );
 /// # }
 /// # Ok::<(), stream_policies::config::ConfigError>(())
@@ -83,14 +83,17 @@ impl PolicySet {
         }
     }
 
-    /// The policies of one stream.
+    /// The policies of one stream. They see calls that are written as text only if the stream's settings went through
+    /// [`configure`](Self::configure).
     pub fn chain(&self) -> Chain {
         self.entries.iter().map(Entry::policy).collect()
     }
 
     /// A stream's settings with what the file says of calls that are written as text, for the answer of this model.
     pub fn configure(&self, config: Config, model: Option<&str>) -> Config {
-        let config = config.text_calls(self.text_calls.dialects(model));
+        let dialects = self.text_calls.dialects(model);
+        // A file that says nothing of it leaves the host's word.
+        let config = if dialects.is_empty() { config } else { config.text_calls(dialects) };
         match self.text_calls.options() {
             Some(options) => config.text_call_options(options),
             None => config,
@@ -100,7 +103,7 @@ impl PolicySet {
     /// What each policy looks at and what it does not: to be shown at start.
     #[must_use]
     pub fn describe(&self) -> Description {
-        Description::of(&self.entries)
+        Description::of(&self.entries, self.text_calls.to_string())
     }
 
     /// How many policies there are; never none.

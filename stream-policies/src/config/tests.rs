@@ -187,7 +187,8 @@ fn wrappers_come_from_the_file() {
          2. finish-gate, only watches, fails closed, within 5s: looks at completed calls, opaque blocks; does not look at content, \
          reasoning, refusals\n\
          3. tool-gate (tools bash), fails closed: looks at completed calls; does not look at content, reasoning, refusals, opaque \
-         blocks\n"
+         blocks\n\
+         calls written as text are not looked for\n"
     );
     assert_eq!(described.unseen(), ["content", "refusals"]);
     let log = Script::new()

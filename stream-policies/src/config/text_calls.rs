@@ -1,5 +1,7 @@
 //! Which calls are looked for in the text.
 
+use std::fmt;
+
 use serde::Deserialize;
 use stream_core::text_calls::{DialectSet, ScanOptions};
 
@@ -25,6 +27,19 @@ pub(crate) struct TextCallsSettings {
 enum Count {
     Everywhere,
     OutsideCode,
+}
+
+impl fmt::Display for TextCallsSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut dialects = self.dialects.clone();
+        if self.by_model {
+            dialects.push("those of the model's family".to_owned());
+        }
+        match dialects.is_empty() {
+            true => f.write_str("calls written as text are not looked for"),
+            false => write!(f, "calls written as text are looked for: {}", dialects.join(", ")),
+        }
+    }
 }
 
 impl TextCallsSettings {

@@ -24,7 +24,7 @@
 //! | setting | default | |
 //! |---|---|---|
 //! | `tags` | one of the two | `"open,close"`, or `{ open = "…", close = "…" }`: exactly these, nothing is added |
-//! | `dialect` | has to be said | the dialect that calls are written in instead, by its name: [`known::named`](stream_core::text_calls::known::named) |
+//! | `dialect` | one of the two | the dialect that calls are written in instead, by its name: [`known::named`](stream_core::text_calls::known::named) |
 //!
 //! With `tags`, what stands between the call's own tags is kept byte by byte. Where its name stands in a tag
 //! (`<invoke name="…">`), the call's own tags are kept as well and the new ones stand around them. Tags around several calls
@@ -41,5 +41,5 @@ mod settings;
 mod tests;
 
 pub use self::policy::RewriteTags;
+pub use self::settings::RewriteTagsSettings;
 pub(crate) use self::settings::named;
-pub use self::settings::{RewriteTagsSettings, Tags};

@@ -20,6 +20,11 @@ pub(super) enum To {
 }
 
 impl RewriteTags {
+    /// Calls leave in this dialect, which may be one of your own.
+    pub fn to(dialect: Dialect) -> Self {
+        Self::new(To::Dialect(Box::new(dialect)))
+    }
+
     pub(super) fn new(to: To) -> Self {
         Self(Arc::new(to))
     }

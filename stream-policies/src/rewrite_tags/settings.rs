@@ -19,7 +19,7 @@ pub struct RewriteTagsSettings {
 /// The tags around a call.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-pub enum Tags {
+pub(super) enum Tags {
     /// Both, separated by the first comma: `"<call>,</call>"`.
     Joined(String),
     /// Each of them.
