@@ -427,6 +427,11 @@ impl Ledgers {
         choice.promoted.push(call);
     }
 
+    /// The structured calls whose choices never finished.
+    pub(crate) fn take_all_promoted(&mut self) -> Vec<(u32, CallDelta)> {
+        self.take_promoted(&Delta::stream(DeltaKind::Terminal))
+    }
+
     /// The structured calls that are to leave before this part, with their choices.
     pub(crate) fn take_promoted(&mut self, delta: &Delta) -> Vec<(u32, CallDelta)> {
         let of = match delta.kind {

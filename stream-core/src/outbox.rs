@@ -294,7 +294,7 @@ pub(crate) fn inserted_text(choice: u32, text: Text) -> Waiting {
     Waiting { part: Part { delta, key: None, fate: Fate::Inserted }, mark: Mark::Decided, opener: false }
 }
 
-fn inserted_call((choice, call): (u32, CallDelta)) -> Waiting {
+pub(crate) fn inserted_call((choice, call): (u32, CallDelta)) -> Waiting {
     let delta = Delta::new(choice, Slot::Call { index: None }, DeltaKind::Call(call));
     Waiting { part: Part { delta, key: None, fate: Fate::Inserted }, mark: Mark::Decided, opener: false }
 }

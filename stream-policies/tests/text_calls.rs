@@ -265,3 +265,107 @@ fn rules_see_the_arguments_of_a_text_call() {
         assert_eq!(found, format!("|{good}"), "{}", dialect.name());
     }
 }
+
+/// Runs one answer past a gate; what the client reads.
+fn past_the_gate(dialect: &Dialect, text: &str) -> Vec<String> {
+    let script = Script::new().text(text).text_fragments(Fragments::Chars(5));
+    let read = |log: &ChunkLog| {
+        let replayed = Replay::new(log).config(config(dialect)).policy(no_shell).run();
+        replayed.view().choices.first().map(|choice| choice.content.clone()).unwrap_or_default()
+    };
+    let mut all: Vec<String> = logs(&script).iter().map(read).collect();
+    all.dedup();
+    all
+}
+
+#[test]
+fn a_call_in_the_value_of_another_is_no_way_past_a_gate() {
+    let text = "<tool_call><function=safe><parameter=t>x</function></tool_call><tool_call><function=shell>\
+                <parameter=c>/</parameter></function></tool_call>";
+    assert_eq!(past_the_gate(&known::qwen3_coder(), text), ["</tool_call>"]);
+}
+
+#[test]
+fn white_space_of_any_kind_and_length_before_a_call_is_no_way_past_a_gate() {
+    let call = r#"{"name":"shell","arguments":{}}</tool_call>"#;
+    for space in ["\n".repeat(1100).as_str(), "\u{a0}", "\u{b}", "\u{1c}", "\u{2028}", "\u{3000}", "\u{feff}"]
+    {
+        let text = format!("<tool_call>{space}{call}");
+        assert_eq!(past_the_gate(&known::hermes(), &text), ["[withheld by policy]"], "{space:?}");
+    }
+}
+
+/// What goes wrong behind a marker loses that marker: the rest is no call to anyone.
+#[test]
+fn a_call_in_other_quotes_is_no_way_past_a_gate() {
+    let text = "<tool_call>{'name': 'shell', 'arguments': {}}</tool_call>";
+    let rest = "'name': 'shell', 'arguments': {}}</tool_call>";
+    assert_eq!(past_the_gate(&known::hermes(), text), [rest]);
+}
+
+/// Rule 19: also where the gate does not look at text, what says it again has to agree.
+#[test]
+fn a_copy_that_holds_a_call_which_the_text_did_not_is_no_way_past_a_gate() {
+    let call = r#"<tool_call>{"name":"shell","arguments":{}}</tool_call>"#;
+    let harmless = "-".repeat(call.len());
+    let log = Script::new().text(&harmless).to_log(WireKind::OpenAiResponses);
+    let quoted = serde_json::to_string(call).unwrap();
+    let mut text = String::from_utf8(log.bytes().to_vec()).unwrap();
+    let done = text.find("response.output_text.done").unwrap();
+    let rest = text.split_off(done).replace(&format!("\"{harmless}\""), &quoted);
+    let log = ChunkLog::parse("copies.sse", (text + &rest).as_bytes()).unwrap();
+    let out = Replay::new(&log).config(config(&known::hermes())).policy(no_shell).run().bytes();
+    assert_eq!(String::from_utf8_lossy(&out).matches("shell").count(), 0);
+
+    let chat = format!(
+        "data: {{\"choices\":[{{\"index\":0,\"delta\":{{}},\"text\":{quoted}}}]}}\n\ndata: [DONE]\n\n"
+    );
+    let log = ChunkLog::parse("chat.sse", chat.as_bytes()).unwrap();
+    let out = Replay::new(&log).config(config(&known::hermes())).policy(no_shell).run().bytes();
+    assert_eq!(String::from_utf8_lossy(&out).matches("shell").count(), 0);
+}
+
+#[test]
+fn text_behind_an_error_does_not_finish_a_marker_that_was_begun() {
+    let delta = |text: &str| {
+        let text = serde_json::to_string(text).unwrap();
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{text}}}}}]}}\n\n")
+    };
+    let error = "data: {\"error\":{\"message\":\"later\"}}\n\n";
+    let rest = r#"_call>{"name":"shell","arguments":{}}</tool_call>"#;
+    let stream = format!("{}{error}{}data: [DONE]\n\n", delta("<tool"), delta(rest));
+    let log = ChunkLog::parse("error.sse", stream.as_bytes()).unwrap();
+    let out = Replay::new(&log).config(config(&known::hermes())).policy(no_shell).run().bytes();
+    assert_eq!(String::from_utf8_lossy(&out).matches("shell").count(), 0);
+}
+
+#[test]
+fn a_tag_that_goes_wrong_in_the_middle_of_a_character_is_no_panic() {
+    for (dialect, text) in [
+        (known::qwen3_coder(), format!("<function=f><parameter=a{}", "é".repeat(200))),
+        (known::dsml(), "<｜DSML｜invoke name=\"f\"><｝ more".to_owned()),
+    ] {
+        for (gated, log) in
+            logs(&Script::new().text(&text)).into_iter().flat_map(|log| [(true, log.clone()), (false, log)])
+        {
+            let replay = Replay::new(&log).config(config(&dialect));
+            if gated {
+                assert!(!replay.policy(no_shell).run().bytes().is_empty());
+            } else {
+                assert_eq!(replay.policy(|| stream_core::Passthrough).run().bytes(), log.bytes());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_promoted_call_leaves_also_where_no_finish_comes() {
+    let call = known::hermes().write("look", "{}").unwrap();
+    let text = serde_json::to_string(&format!("So. {call}")).unwrap();
+    let stream = format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{text}}}}}]}}\n\n");
+    let log = ChunkLog::parse("endless.sse", stream.as_bytes()).unwrap();
+    let replayed = Replay::new(&log).config(config(&known::hermes())).policy(PromoteTextCalls::new).run();
+    let view = replayed.view();
+    let choice = &view.choices[0];
+    assert_eq!((choice.content.as_str(), choice.calls.len()), ("So. ", 1));
+}

@@ -243,6 +243,11 @@ impl Fold {
         body.len() == known.content_bytes && copies::is_concatenation(body, blocks)
     }
 
+    /// Keeps the content, whatever the policy looks at.
+    pub(crate) fn keep_content(&mut self) {
+        self.keep.content = true;
+    }
+
     /// Takes over id and model; the first ones win.
     pub(crate) fn meta(&mut self, id: Option<Text>, model: Option<Text>) {
         if self.state.id.is_none() {

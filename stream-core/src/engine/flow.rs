@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Config, Engine, Work};
 use crate::closing::Closing;
 use crate::error::{Error, ErrorKind};
-use crate::policy::{Attention, End};
+use crate::policy::{Attention, End, Needs};
 use crate::record::Action;
 use crate::stage::{Advance, Stage};
 use crate::text_calls::TextCalls;
@@ -108,6 +108,10 @@ impl Engine {
             let mut stage = Stage::new(number, name, needs, spec.on_failure, format, limits, interleaved);
             stage.watching = spec.watching;
             stage.text_calls = self.text_calls.is_some();
+            if stage.text_calls && needs != Needs::nothing() {
+                // What it does not look at may still say a call again: copies are held against all of the text.
+                stage.fold.keep_content();
+            }
             self.stages.push(stage);
         }
     }

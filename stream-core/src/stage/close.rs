@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Advance, Stage};
 use crate::ledger::Outcome;
-use crate::outbox::{Mark, Waiting};
+use crate::outbox::{Mark, Queued, Waiting, inserted_call};
 use crate::policy::Needs;
 use crate::record::Action;
 use crate::wire::{Fate, Outgoing};
@@ -63,6 +63,14 @@ impl Stage {
             self.insert_deferred();
         }
         self.outbox.release(&mut self.ledgers, out);
+        let promoted = self.ledgers.take_all_promoted();
+        if abrupt {
+            dropped |= !promoted.is_empty();
+        } else if !promoted.is_empty() {
+            // No finish came that they could have stood before.
+            self.outbox.push(Queued::new(None, promoted.into_iter().map(inserted_call).collect()));
+            self.outbox.release(&mut self.ledgers, out);
+        }
         dropped
     }
 

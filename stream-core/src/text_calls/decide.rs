@@ -25,7 +25,8 @@ pub(super) fn decide(
     let counts = |name: &str| options.counts_unmarked(name);
     let mut waits = false;
     let mut through = 0;
-    for machine in machines.iter_mut() {
+    let mut unsure = None;
+    for (at, machine) in machines.iter_mut().enumerate() {
         let only_whole = match machine.unit {
             Unit::First { plan, .. } | Unit::Next { plan, .. } => plans.dialects[plan].dialect.only_whole,
             _ => false,
@@ -39,6 +40,8 @@ pub(super) fn decide(
             (Some(_), None) => {}
             (None, None) if short && !ended => waits = true,
             (None, None) if only_whole => through = through.max(text.len().min(window)),
+            // Behind its marker only white space came so far: a client's parser may not care how much.
+            (None, None) if options.malformed && is_call(machine) && !short => unsure = unsure.or(Some(at)),
             (None, None) => {}
         }
     }
@@ -46,5 +49,12 @@ pub(super) fn decide(
     if let Some(at) = machines.iter().position(|machine| machine.confirmed == first && first.is_some()) {
         return Decision::Take(Box::new(machines.swap_remove(at)));
     }
+    if let (Some(at), false) = (unsure, waits) {
+        return Decision::Take(Box::new(machines.swap_remove(at)));
+    }
     if waits { Decision::Wait } else { Decision::None { through } }
+}
+
+fn is_call(machine: &Machine) -> bool {
+    matches!(machine.unit, Unit::First { .. } | Unit::Next { .. })
 }

@@ -6,6 +6,7 @@ use memchr::memchr2;
 
 use super::dialect::Fields;
 use super::event::ProblemKind;
+use super::space::{Space, space_at};
 
 /// A resumable, string-aware reader of one object. Positions are in the text it is given, which only ever grows; no
 /// byte is looked at twice.
@@ -121,10 +122,16 @@ impl Object {
                 }
                 _ if byte.is_ascii_whitespace() => {}
                 Expect::Open if byte == b'{' => {
+                    // Behind a marker this is a call, or one that went wrong.
+                    self.confirmed.get_or_insert(self.pos + 1);
                     self.begin = self.pos;
                     self.open(b'}');
                 }
-                Expect::Open => return self.fail("a JSON object"),
+                Expect::Open => match space_at(text, self.pos) {
+                    Space::Some(len) => self.pos += len - 1,
+                    Space::More => return Progress::More,
+                    Space::None => return self.fail("a JSON object"),
+                },
                 Expect::KeyOrEnd | Expect::Key if byte == b'"' => {
                     self.confirmed.get_or_insert(self.pos + 1);
                     self.from = self.pos;

@@ -10,7 +10,7 @@ use super::plan::{Kind, Plan};
 use super::python::{self, Python};
 use super::schema::{Schemas, push_string};
 use super::set::Plans;
-use super::tagged::Tagged;
+use super::tagged::{Tagged, occurs};
 use super::template::{Match, Matcher, Template};
 
 /// What may stand here.
@@ -167,6 +167,19 @@ impl Machine {
             _ => None,
         }
         .unwrap_or((text.len(), ProblemKind::Truncated))
+    }
+
+    /// Whether a value of a tagged call holds tags of a call itself.
+    pub(super) fn hides_tags(&self, plan: &Plan, text: &[u8]) -> bool {
+        let (Some(Payload::Tagged(tagged)), Body::Parameters(parameters)) =
+            (&self.payload, &plan.dialect.body)
+        else {
+            return false;
+        };
+        let closers: Vec<Template> =
+            plan.dialect.call_close.iter().map(|close| Template::new(close)).collect();
+        let tags = plan.dialect.calls.iter().chain([&parameters.open]).chain(&closers);
+        tagged.values().any(|value| tags.clone().any(|tag| occurs(tag, &text[value.clone()])))
     }
 
     /// The arguments of a call that is done.

@@ -21,6 +21,7 @@ mod scanner;
 mod schema;
 mod set;
 mod source;
+mod space;
 mod split;
 mod tagged;
 mod template;

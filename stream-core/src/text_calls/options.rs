@@ -1,5 +1,7 @@
 //! What counts as a call.
 
+use std::sync::Arc;
+
 use super::schema::Schemas;
 use crate::request::{Request, Tool};
 
@@ -15,7 +17,7 @@ pub struct ScanOptions {
     pub(super) unknown_names: bool,
     pub(super) malformed: bool,
     pub(super) limit: usize,
-    pub(super) schemas: Schemas,
+    pub(super) schemas: Arc<Schemas>,
 }
 
 impl ScanOptions {
@@ -27,7 +29,7 @@ impl ScanOptions {
             unknown_names: false,
             malformed: false,
             limit: 16 << 20,
-            schemas: Schemas::default(),
+            schemas: Arc::default(),
         }
     }
 
@@ -69,7 +71,7 @@ impl ScanOptions {
 
     /// The tools that were offered. With none, every name counts, except where a dialect has no marker of its own.
     pub fn tools(mut self, tools: &[Tool]) -> Self {
-        self.schemas = Schemas::new(tools);
+        self.schemas = Arc::new(Schemas::new(tools));
         self
     }
 

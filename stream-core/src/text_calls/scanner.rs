@@ -309,17 +309,18 @@ impl Scanner {
         call.machine.run(&plans, &all[..cut], ended && !too_long, &counts);
         let text = &self.buf.as_bytes()[self.at..self.at + cut];
         let mut outcome = call.machine.outcome.clone();
-        match call.machine.name(text) {
-            Some(Ok(name)) if call.name.is_none() => {
+        let named = if call.name.is_none() { call.machine.name(text) } else { None };
+        match named {
+            Some(Ok(name)) => {
                 call.muted = !self.options.counts(&name);
                 call.name = Some(name);
                 self.begin(&mut call, cut);
             }
-            Some(Err(kind)) if call.name.is_none() => {
+            Some(Err(kind)) => {
                 let end = call.machine.committed(text);
                 outcome = Some(Outcome::Fail { end, at: end, kind });
             }
-            _ => {}
+            None => {}
         }
         let text = &self.buf.as_bytes()[self.at..self.at + cut];
         if outcome.is_none() && too_long {
@@ -389,6 +390,10 @@ impl Scanner {
         let start = call.machine.call_start();
         let text = &self.buf.as_bytes()[self.at..self.at + end];
         let name = call.name.clone().unwrap_or_default();
+        if self.options.malformed && call.machine.hides_tags(&plan, text) {
+            // Another parser may end the value earlier, and find a call in it.
+            return self.failed(&mut call, end, end, ProblemKind::UnclosedParameter);
+        }
         let arguments = call.machine.arguments(&plan, &name, text, &self.options.schemas);
         let arguments = match arguments {
             Ok(arguments) => arguments,
@@ -421,6 +426,8 @@ impl Scanner {
 
     /// The call that is open is none.
     fn failed(&mut self, call: &mut Call, end: usize, at: usize, kind: ProblemKind) {
+        // What does not fit may show in the middle of a character.
+        let end = (self.at + end..).find(|at| self.buf.is_char_boundary(*at)).map_or(end, |at| at - self.at);
         let truncated = matches!(kind, ProblemKind::Truncated | ProblemKind::UnclosedParameter);
         // A marker in prose: what follows it soon shows that it is none.
         if call.name.is_none() && !truncated && end < WINDOW && !self.options.malformed {

@@ -107,6 +107,11 @@ impl Source {
         } else {
             self.text = None;
         }
+        if self.ended && !text.is_empty() {
+            // It was over: nobody can tell what this goes on with, and nothing waits for it.
+            self.segment(start..self.length, What::Unparsed, None, Some(numbers.call()));
+            return start..self.length;
+        }
         let events: Vec<Event> = self.scanner.push(text).collect();
         events.into_iter().for_each(|event| self.take(event, numbers));
         start..self.length
@@ -119,6 +124,11 @@ impl Source {
         }
         let events: Vec<Event> = self.scanner.end().collect();
         events.into_iter().for_each(|event| self.take(event, numbers));
+    }
+
+    /// A new block in the same place: it goes on.
+    pub(super) fn reopen(&mut self) {
+        self.ended = false;
     }
 
     /// Whether calls, tags or reasoning were found in it.

@@ -10,6 +10,7 @@ use super::source::{Numbers, Source, What, index};
 
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Place, Runs, Slot, Split};
 use crate::engine::Config;
+use crate::limits::Limits;
 use crate::wire::{Fate, Outgoing, Part};
 
 /// Cuts texts into pieces before the stages see them, and puts them together again behind.
@@ -21,10 +22,14 @@ pub(crate) struct TextCalls {
     set: DialectSet,
     options: ScanOptions,
     limit: usize,
+    /// How many choices there may be.
+    choices: usize,
     /// The format says texts again: what is left of each has to be known.
     restates: bool,
     pub(super) sources: HashMap<SourceName, Source>,
     numbers: Numbers,
+    /// The texts of each item.
+    items: HashMap<u32, Vec<SourceName>>,
     /// Numbered slots, and items, that hold something else than content.
     others: HashSet<Slot>,
     other_items: HashSet<u32>,
@@ -84,17 +89,19 @@ impl TextCalls {
         let default = || if looks { ScanOptions::strict() } else { ScanOptions::new() };
         let options = config.text_call_options.clone().unwrap_or_else(default);
         let options = options.with_tools_of(&config.request);
-        Some(Self::new(set, options, config.limits.block, restates))
+        Some(Self::new(set, options, config.limits, restates))
     }
 
-    fn new(set: DialectSet, options: ScanOptions, limit: usize, restates: bool) -> Self {
+    fn new(set: DialectSet, options: ScanOptions, limits: Limits, restates: bool) -> Self {
         Self {
             restates,
             set,
             options,
-            limit,
+            limit: limits.block,
+            choices: limits.choices,
             sources: HashMap::new(),
             numbers: Numbers::default(),
+            items: HashMap::new(),
             others: HashSet::new(),
             other_items: HashSet::new(),
             queue: VecDeque::new(),
@@ -127,13 +134,15 @@ impl TextCalls {
 
     /// No more text comes: gives the frames that waited.
     pub(crate) fn end(&mut self) -> Vec<Outgoing> {
-        self.end_sources(|_| true);
+        self.end_sources();
         self.release()
     }
 
     fn read(&mut self, part: usize, delta: &Delta) -> Option<Text> {
         let source = (delta.choice, delta.slot);
         match (&delta.kind, delta.slot) {
+            // More choices than may be are refused by the fold.
+            (DeltaKind::Text { .. }, Slot::Run) if self.is_crowded(source) => None,
             (DeltaKind::Text { channel: Channel::Content, text }, Slot::Run | Slot::At { .. }) => {
                 let (known, numbers) = self.source(source);
                 let range = known.push(text, numbers);
@@ -141,12 +150,7 @@ impl TextCalls {
             }
             (DeltaKind::Copy(copy), slot) => {
                 let body = copy.body.as_deref()?;
-                let is_numbered = matches!(slot, Slot::At { .. });
-                if let Some(known) = self.sources.get_mut(&source) {
-                    // A copy in a numbered slot says all of it: nothing more comes.
-                    if is_numbered {
-                        known.end(&mut self.numbers);
-                    }
+                if let Some(known) = self.sources.get(&source) {
                     let range = 0..known.length;
                     return Some(Text { part, source, range, is_copy: true });
                 }
@@ -156,24 +160,29 @@ impl TextCalls {
                 }
                 let (known, numbers) = self.source(source);
                 let range = known.push(body, numbers);
-                known.end(numbers);
                 Some(Text { part, source, range, is_copy: false })
             }
             (DeltaKind::ItemStart { channel }, Slot::At { item, .. }) if *channel != Channel::Content => {
                 self.other_items.insert(item);
                 None
             }
+            (DeltaKind::Start { channel: Channel::Content }, Slot::At { .. }) => {
+                if let Some(known) = self.sources.get_mut(&source) {
+                    known.reopen();
+                }
+                None
+            }
             (DeltaKind::Stop, Slot::At { item, part }) => {
-                self.end_sources(|slot| match slot {
-                    Slot::At { item: known, part: within } => {
-                        known == item && (part == Slot::ITEM || part == within)
+                let of_item = self.items.get(&item).map_or(&[][..], Vec::as_slice);
+                for name in of_item.iter().filter(|(_, slot)| part == Slot::ITEM || *slot == delta.slot) {
+                    if let Some(known) = self.sources.get_mut(name) {
+                        known.end(&mut self.numbers);
                     }
-                    _ => false,
-                });
+                }
                 None
             }
             (DeltaKind::Terminal | DeltaKind::Error(_), _) => {
-                self.end_sources(|_| true);
+                self.end_sources();
                 None
             }
             (
@@ -190,6 +199,10 @@ impl TextCalls {
         }
     }
 
+    fn is_crowded(&self, source: SourceName) -> bool {
+        !self.sources.contains_key(&source) && self.sources.len() >= self.choices
+    }
+
     /// Whether what stands in a numbered slot is content, as far as is known.
     fn is_content(&self, slot: Slot) -> bool {
         match slot {
@@ -199,15 +212,18 @@ impl TextCalls {
     }
 
     fn source(&mut self, name: SourceName) -> (&mut Source, &mut Numbers) {
-        let new = || Source::new(&self.set, self.options.clone(), self.limit);
+        let new = || {
+            if let Slot::At { item, .. } = name.1 {
+                self.items.entry(item).or_default().push(name);
+            }
+            Source::new(&self.set, self.options.clone(), self.limit)
+        };
         (self.sources.entry(name).or_insert_with(new), &mut self.numbers)
     }
 
-    fn end_sources(&mut self, which: impl Fn(Slot) -> bool) {
-        for ((_, slot), source) in &mut self.sources {
-            if which(*slot) {
-                source.end(&mut self.numbers);
-            }
+    fn end_sources(&mut self) {
+        for source in self.sources.values_mut() {
+            source.end(&mut self.numbers);
         }
     }
 

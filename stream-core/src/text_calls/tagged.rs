@@ -106,6 +106,11 @@ impl Tagged {
         }
     }
 
+    /// The values of the parameters.
+    pub(super) fn values(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.found.iter().map(|parameter| parameter.value.clone())
+    }
+
     /// Where the tag that is being read, or was read last, begins.
     pub(super) fn reached(&self) -> usize {
         self.reached
@@ -138,6 +143,11 @@ fn step(slot: &mut Option<Matcher>, template: &Template, text: &[u8]) -> Option<
         *slot = None;
     }
     Some(found)
+}
+
+/// Whether a tag stands in a text.
+pub(super) fn occurs(tag: &Template, text: &[u8]) -> bool {
+    find(tag, text, &mut 0, &mut None).is_some()
 }
 
 /// Searches a closer, from `pos` on. What was searched is not searched again.

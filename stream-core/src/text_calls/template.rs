@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::space::{Space, space_at};
+
 /// A marker: literal text with holes.
 ///
 /// | in the pattern | matches |
@@ -283,17 +285,14 @@ impl Matcher {
     }
 
     fn space(&mut self, required: bool, text: &[u8]) -> Match {
-        while let Some(byte) = text.get(self.pos) {
-            if !byte.is_ascii_whitespace() {
-                return if required && self.pos == self.from {
-                    Match::Fail(self.pos)
-                } else {
-                    Match::Done(self.pos)
-                };
+        loop {
+            match space_at(text, self.pos) {
+                Space::Some(len) => self.pos += len,
+                Space::More => return Match::More,
+                Space::None if required && self.pos == self.from => return Match::Fail(self.pos),
+                Space::None => return Match::Done(self.pos),
             }
-            self.pos += 1;
         }
-        Match::More
     }
 
     fn capture(&mut self, hole: Hole, next: Option<&Piece>, text: &[u8]) -> Match {
