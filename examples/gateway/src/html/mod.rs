@@ -1,7 +1,7 @@
 //! A replay as one page: what came, what left, what was held, by whom, why, and for how long.
 //!
 //! The page stands for itself: no script, no image, nothing is loaded. What a model wrote is hostile; every text goes
-//! through [`escape`], and the page's own policy forbids scripts in case one slips through.
+//! through [`escape()`], and the page's own policy forbids scripts in case one slips through.
 
 mod chunks;
 mod client;
