@@ -16,15 +16,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use stream_core::{Policy, Replacement, Verdict};
+use stream_core::text_calls::{DialectSet, known};
+use stream_core::{Config, Policy, Replacement, Verdict};
 use stream_policies::finish_gate::Release;
 use stream_policies::stop_on::Ends;
 use stream_policies::tool_gate::OnDeny;
 use stream_policies::{
-    BufferedJudge, CompletedCall, Condition, FailOpen, FinishGate, FinishGateSettings, HideReasoning,
-    HideReasoningSettings, Inject, InjectSettings, Monitor, Passthrough, Pattern, Preset, Quota,
-    QuotaSettings, Redact, RedactSettings, StopOn, StopOnSettings, Timeout, ToolGate, ToolGateSettings,
-    ValidateParameters, ValidateParametersSettings, When,
+    BufferedJudge, CompletedCall, Condition, DemoteCalls, FailOpen, FinishGate, FinishGateSettings,
+    HideReasoning, HideReasoningSettings, Inject, InjectSettings, Monitor, Passthrough, Pattern, Preset,
+    PromoteTextCalls, Quota, QuotaSettings, Redact, RedactSettings, StopOn, StopOnSettings, Timeout,
+    ToolGate, ToolGateSettings, ValidateParameters, ValidateParametersSettings, When,
 };
 use stream_testkit::laws::{Law, Laws};
 use stream_testkit::{ChunkLog, Cut};
@@ -84,6 +85,21 @@ keeps_every_law! {
     injected_notices: 18, cloned(inject());
     a_watched_redaction: 19, cloned(Monitor::new(redact_words()));
     a_wrapped_redaction: 20, cloned(wrapped());
+    demoted_calls: 21, cloned(DemoteCalls::to(known::hermes()));
+}
+
+/// With calls looked for in the text, of which recordings hold few: prose is what they are about.
+#[test]
+fn text_calls_promoted_under_a_gate_s_eyes() {
+    assert_eq!(broken_in(&searching(), 22, PromoteTextCalls::new), "");
+    assert_eq!(broken_in(&searching(), 23, || ToolGate::new(deny)), "");
+}
+
+fn searching() -> Config {
+    let dialects = [known::hermes(), known::anthropic(), known::qwen_prompted(), known::deepseek_v3_1()];
+    let set = dialects.into_iter().fold(DialectSet::new(), DialectSet::with);
+    // Without reasoning tags: what is folded as reasoning leaves as content, and a law looks for it where it was folded.
+    Config::default().text_calls(set)
 }
 
 /// Makes the same policy for each stream, compiled once.
@@ -93,7 +109,15 @@ fn cloned<P: Policy + Clone + Sync>(policy: P) -> impl Fn() -> P {
 
 /// What breaks a law, as text.
 fn broken<P: Policy + 'static>(number: usize, factory: impl Fn() -> P + Send + Sync + 'static) -> String {
-    let laws = Laws::of(factory);
+    broken_in(&Config::default(), number, factory)
+}
+
+fn broken_in<P: Policy + 'static>(
+    config: &Config,
+    number: usize,
+    factory: impl Fn() -> P + Send + Sync + 'static,
+) -> String {
+    let laws = Laws::of(factory).config(config.clone());
     let check = |(name, log): &(String, ChunkLog), law: Law| {
         let is_known = LIMITS.iter().any(|(file, known, _)| name.ends_with(file) && law == *known);
         let broken = laws.clone().only(law).check(log).err().filter(|_| !is_known)?;

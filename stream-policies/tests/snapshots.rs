@@ -6,14 +6,17 @@
 #![cfg(feature = "patterns")]
 #![allow(clippy::unwrap_used, reason = "a test, helpers included")]
 
+use stream_core::text_calls::{DialectSet, known};
+use stream_core::{Config, Verdict};
 use stream_policies::validate_parameters::ToolSettings;
 use stream_policies::{
-    Chain, FinishGate, HideReasoning, HideReasoningSettings, Inject, InjectSettings, Monitor, Passthrough,
-    Pattern, Quota, QuotaSettings, Redact, RedactSettings, StopOn, StopOnSettings, ValidateParameters,
+    Chain, CompletedCall, DemoteCalls, FinishGate, HideReasoning, HideReasoningSettings, Inject,
+    InjectSettings, Monitor, Passthrough, Pattern, PromoteTextCalls, Quota, QuotaSettings, Redact,
+    RedactSettings, RewriteTags, RewriteTagsSettings, StopOn, StopOnSettings, ToolGate, ValidateParameters,
     ValidateParametersSettings,
 };
 use stream_testkit::conformance::Allow;
-use stream_testkit::{ChunkLog, Replay, assert_replay};
+use stream_testkit::{ChunkLog, Fragments, Replay, Script, WireKind, assert_replay};
 
 fn log(name: &str) -> ChunkLog {
     ChunkLog::load(format!("{}/tests/logs/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
@@ -101,4 +104,52 @@ snapshots! {
     notices_injected: |log: ChunkLog| Replay::new(log).policy(inject);
     a_chain: chain;
     a_monitor: |log: ChunkLog| Replay::new(log).policy(|| Monitor::new(redact()));
+    calls_demoted: |log: ChunkLog| Replay::new(log).policy(|| DemoteCalls::to(known::hermes()));
+}
+
+/// A story of its own: the model writes its calls into the text.
+fn written(kind: WireKind, whole: bool) -> Replay {
+    let text = r#"I look.<tool_call>{"name":"look","arguments":{"at":"it"}}</tool_call> Then I go."#;
+    let script = Script::new().text(text).text_fragments(Fragments::Chars(16)).usage(3, 9);
+    let log = match whole {
+        true => ChunkLog::from_whole(format!("written.{kind}"), script.whole(kind)),
+        false => script.to_log(kind),
+    };
+    let dialects = DialectSet::new().with(known::hermes());
+    Replay::new(log).config(Config::default().text_calls(dialects))
+}
+
+fn rewrite_tags() -> RewriteTags {
+    RewriteTagsSettings::tags("ojlk,dfsd").build().unwrap()
+}
+
+macro_rules! written_snapshots {
+    ($($policy:ident: $factory:expr;)*) => {$(
+        mod $policy {
+            use super::*;
+
+            written_snapshots! { @each $factory;
+                openai_chat: OpenAiChat, false; openai_chat_whole: OpenAiChat, true;
+                openai_responses: OpenAiResponses, false; openai_responses_whole: OpenAiResponses, true;
+                anthropic_messages: AnthropicMessages, false; anthropic_messages_whole: AnthropicMessages, true;
+                gemini: Gemini, false; gemini_whole: Gemini, true;
+            }
+        }
+    )*};
+    (@each $factory:expr; $($name:ident: $kind:ident, $whole:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            let replay = written(WireKind::$kind, $whole).policy($factory);
+            let replayed = replay.run();
+            let report = replayed.check(&Allow::none());
+            assert!(report.is_clean(), "{report}\n{}", String::from_utf8_lossy(&replayed.bytes()));
+            assert_replay!(replay);
+        }
+    )*};
+}
+
+written_snapshots! {
+    tags_rewritten: rewrite_tags;
+    text_calls_promoted: PromoteTextCalls::new;
+    text_calls_gated: || ToolGate::new(async |_: CompletedCall| Ok(Verdict::drop("no")));
 }
