@@ -3,6 +3,7 @@
 //! Models without a native channel for tools write their calls into the text. A [`Dialect`] describes one way of doing
 //! so, a [`DialectSet`] says which are looked for, and a [`Scanner`] finds them in text that comes in pieces.
 
+mod active;
 mod code;
 mod decide;
 mod dialect;

@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::vec::Drain;
 
+use super::active::Call;
 use super::code::Code;
 use super::decide::{Decision, decide};
-use super::event::{CallStart, Event, Markup, MarkupRole, Problem, ProblemKind, TextCall, Unparsed};
+use super::event::{Event, Markup, MarkupRole};
 use super::machine::{Machine, Outcome, Unit};
-use super::options::{ScanOptions, WINDOW};
+use super::options::ScanOptions;
 use super::plan::Kind;
 use super::set::{DialectSet, Plans};
 use super::triggers::Triggers;
@@ -29,29 +30,29 @@ use super::triggers::Triggers;
 /// ```
 #[derive(Debug)]
 pub struct Scanner {
-    plans: Arc<Plans>,
-    options: ScanOptions,
+    pub(super) plans: Arc<Plans>,
+    pub(super) options: ScanOptions,
     triggers: Triggers,
     /// Text that is not decided, or of the call that is open.
-    buf: String,
+    pub(super) buf: String,
     /// Where `buf` begins in the whole text.
-    base: u64,
+    pub(super) base: u64,
     /// Where the search or the candidates stand in `buf`.
-    at: usize,
+    pub(super) at: usize,
     /// Where text that was not reported begins in `buf`.
     from: usize,
-    state: State,
+    pub(super) state: State,
     code: Code,
     /// The reasoning tag that is open.
-    reasoning: Option<usize>,
+    pub(super) reasoning: Option<usize>,
     /// Before this, nothing without a marker is looked for again.
     unmarked_from: u64,
     sections: u32,
-    events: Vec<Event>,
+    pub(super) events: Vec<Event>,
 }
 
 #[derive(Debug)]
-enum State {
+pub(super) enum State {
     Text,
     /// What may stand at `at`.
     Pending(Vec<Machine>),
@@ -63,30 +64,17 @@ enum State {
 
 /// The wrapper or list that the calls stand in.
 #[derive(Debug, Clone, Copy)]
-struct Section {
-    number: u32,
-    kind: Kind,
-    plan: usize,
-}
-
-#[derive(Debug)]
-struct Call {
-    machine: Machine,
-    plan: usize,
-    kind: Kind,
-    section: Option<u32>,
-    name: Option<String>,
-    /// It names a tool that was not offered: its bytes are text.
-    muted: bool,
-    /// How many of its bytes were reported.
-    reported: usize,
+pub(super) struct Section {
+    pub(super) number: u32,
+    pub(super) kind: Kind,
+    pub(super) plan: usize,
 }
 
 impl Scanner {
     /// A scanner for one text.
     #[must_use]
     pub fn new(set: &DialectSet, options: ScanOptions) -> Self {
-        let plans = Arc::new(set.plans.clone());
+        let plans = Arc::clone(&set.plans);
         Self {
             triggers: Triggers::new(&plans, &options),
             plans,
@@ -295,177 +283,21 @@ impl Scanner {
         self.state = State::Text;
     }
 
-    /// Reads on in the call that is open.
-    fn active(&mut self, ended: bool) -> bool {
-        let State::Active(mut call) = std::mem::replace(&mut self.state, State::Text) else { return false };
-        self.flush_text(self.at);
-        let all = &self.buf.as_bytes()[self.at..];
-        let limit = self.options.limit;
-        let too_long = all.len() > limit;
-        let cut = if too_long { boundary(&self.buf, self.at + limit) - self.at } else { all.len() };
-        let plans = Arc::clone(&self.plans);
-        let options = &self.options;
-        let counts = |name: &str| options.counts_unmarked(name);
-        call.machine.run(&plans, &all[..cut], ended && !too_long, &counts);
-        let text = &self.buf.as_bytes()[self.at..self.at + cut];
-        let mut outcome = call.machine.outcome.clone();
-        let named = if call.name.is_none() { call.machine.name(text) } else { None };
-        match named {
-            Some(Ok(name)) => {
-                call.muted = !self.options.counts(&name);
-                call.name = Some(name);
-                self.begin(&mut call, cut);
-            }
-            Some(Err(kind)) => {
-                let end = call.machine.committed(text);
-                outcome = Some(Outcome::Fail { end, at: end, kind });
-            }
-            None => {}
-        }
-        let text = &self.buf.as_bytes()[self.at..self.at + cut];
-        if outcome.is_none() && too_long {
-            outcome = Some(Outcome::Fail { end: cut, at: cut, kind: ProblemKind::TooLong { limit } });
-        } else if outcome.is_none() && ended {
-            let (at, kind) = call.machine.missing(text);
-            outcome = Some(Outcome::Fail { end: cut, at, kind });
-        }
-        let committed = match &outcome {
-            Some(Outcome::Done(end) | Outcome::Fail { end, .. }) => *end,
-            None => call.machine.committed(text),
-        };
-        match outcome {
-            None => {
-                if call.name.is_some() {
-                    self.report(&mut call, committed);
-                }
-                self.state = State::Active(call);
-                return false;
-            }
-            Some(Outcome::Done(end)) => self.done(call, end),
-            Some(Outcome::Fail { end, at, kind }) => self.failed(&mut call, end, at, kind),
-        }
-        true
-    }
-
-    /// The name is known: reports that the call begins.
-    fn begin(&mut self, call: &mut Call, cut: usize) {
-        if call.muted {
-            return;
-        }
-        let start = call.machine.call_start();
-        if let (Some(section), true) = (call.section, start > 0) {
-            let first = matches!(call.machine.unit, Unit::First { .. });
-            let role = if first { MarkupRole::Open } else { MarkupRole::Between };
-            self.events.push(Event::Markup(Markup { range: self.absolute(0..start), section, role }));
-        }
-        call.reported = start;
-        let text = &self.buf.as_bytes()[self.at..self.at + cut];
-        self.events.push(Event::CallStart(CallStart {
-            dialect: Arc::clone(&self.plans.dialects[call.plan].dialect),
-            name: call.name.clone().unwrap_or_default(),
-            id: call.machine.id(text),
-            at: self.base + (self.at + start) as u64,
-            section: call.section,
-        }));
-    }
-
-    /// Reports bytes of the call up to `end`.
-    fn report(&mut self, call: &mut Call, end: usize) {
-        if end <= call.reported {
-            return;
-        }
-        let range = self.absolute(call.reported..end);
-        self.events.push(if !call.muted {
-            Event::CallText(range)
-        } else if self.reasoning.is_some() {
-            Event::Reasoning(range)
-        } else {
-            Event::Text(range)
-        });
-        call.reported = end;
-    }
-
-    fn done(&mut self, mut call: Box<Call>, end: usize) {
-        let plan = Arc::clone(&self.plans.dialects[call.plan]);
-        let start = call.machine.call_start();
-        let text = &self.buf.as_bytes()[self.at..self.at + end];
-        let name = call.name.clone().unwrap_or_default();
-        if self.options.malformed && call.machine.hides_tags(&plan, text) {
-            // Another parser may end the value earlier, and find a call in it.
-            return self.failed(&mut call, end, end, ProblemKind::UnclosedParameter);
-        }
-        let arguments = call.machine.arguments(&plan, &name, text, &self.options.schemas);
-        let arguments = match arguments {
-            Ok(arguments) => arguments,
-            Err((at, kind)) => return self.failed(&mut call, end, at, kind),
-        };
-        self.report(&mut call, end);
-        if !call.muted {
-            let body = call.machine.body();
-            let text = &self.buf.as_bytes()[self.at..self.at + end];
-            self.events.push(Event::CallEnd(Box::new(TextCall {
-                dialect: Arc::clone(&plan.dialect),
-                name,
-                id: call.machine.id(text),
-                arguments,
-                raw: self.buf[self.at + start..self.at + end].to_owned(),
-                body: body.start - start..body.end - start,
-                at: self.base + (self.at + start) as u64,
-                section: call.section,
-            })));
-        }
-        self.consume(end);
-        self.state = match call.section {
-            Some(number) => {
-                let section = Section { number, kind: call.kind, plan: call.plan };
-                State::Between(section.machines(&self.plans), section)
-            }
-            None => State::Text,
-        };
-    }
-
-    /// The call that is open is none.
-    fn failed(&mut self, call: &mut Call, end: usize, at: usize, kind: ProblemKind) {
-        // What does not fit may show in the middle of a character.
-        let end = (self.at + end..).find(|at| self.buf.is_char_boundary(*at)).map_or(end, |at| at - self.at);
-        let truncated = matches!(kind, ProblemKind::Truncated | ProblemKind::UnclosedParameter);
-        // A marker in prose: what follows it soon shows that it is none.
-        if call.name.is_none() && !truncated && end < WINDOW && !self.options.malformed {
-            self.skip_byte();
-            self.state = State::Text;
-            return;
-        }
-        if call.muted {
-            self.report(call, end);
-        } else {
-            let start = if call.name.is_some() { call.machine.call_start() } else { 0 };
-            self.events.push(Event::Unparsed(Unparsed {
-                range: self.absolute(call.reported.min(end)..end),
-                start: self.base + (self.at + start) as u64,
-                dialect: Arc::clone(&self.plans.dialects[call.plan].dialect),
-                begun: call.name.is_some(),
-                problem: Problem { kind, at: self.base + (self.at + at) as u64 },
-            }));
-        }
-        self.consume(end);
-        self.state = State::Text;
-    }
-
     /// The byte at `at` is text.
-    fn skip_byte(&mut self) {
+    pub(super) fn skip_byte(&mut self) {
         self.code.byte(self.buf.as_bytes()[self.at]);
         self.at += 1;
     }
 
     /// Everything up to `at + bytes` was reported.
-    fn consume(&mut self, bytes: usize) {
+    pub(super) fn consume(&mut self, bytes: usize) {
         self.code.pass(&self.buf.as_bytes()[self.at..self.at + bytes]);
         self.at += bytes;
         self.from = self.at;
     }
 
     /// Reports text up to `end`.
-    fn flush_text(&mut self, end: usize) {
+    pub(super) fn flush_text(&mut self, end: usize) {
         if end > self.from {
             let range = self.base + self.from as u64..self.base + end as u64;
             let thinks = self.reasoning.is_some();
@@ -487,23 +319,18 @@ impl Scanner {
         self.from -= keep;
     }
 
-    fn absolute(&self, range: Range<usize>) -> Range<u64> {
+    pub(super) fn absolute(&self, range: Range<usize>) -> Range<u64> {
         let start = self.base + self.at as u64;
         start + range.start as u64..start + range.end as u64
     }
 }
 
 impl Section {
-    fn machines(self, plans: &Plans) -> Vec<Machine> {
+    pub(super) fn machines(self, plans: &Plans) -> Vec<Machine> {
         let Self { kind, plan, .. } = self;
         let of = &plans.dialects[plan];
         let closes = (0..of.close(kind).len()).map(|close| Unit::Close { plan, close, kind });
         let calls = (0..of.next(kind).len()).map(|call| Unit::Next { plan, call, kind });
         closes.chain(calls).map(Machine::new).collect()
     }
-}
-
-/// The last character border at or before `at`.
-fn boundary(text: &str, at: usize) -> usize {
-    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

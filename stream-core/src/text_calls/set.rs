@@ -23,7 +23,8 @@ use super::template::Template;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[must_use]
 pub struct DialectSet {
-    pub(super) plans: Plans,
+    /// Shared by the scanners of all texts.
+    pub(super) plans: Arc<Plans>,
     pub(super) starts_in_reasoning: bool,
 }
 
@@ -48,13 +49,13 @@ impl DialectSet {
 
     /// Looks for one more dialect.
     pub fn with(mut self, dialect: Dialect) -> Self {
-        self.plans.dialects.push(Arc::new(Plan::new(dialect)));
+        Arc::make_mut(&mut self.plans).dialects.push(Arc::new(Plan::new(dialect)));
         self
     }
 
     /// Takes text between these tags as reasoning. Both are [patterns](super::Template) without holes.
     pub fn reasoning(mut self, open: &str, close: &str) -> Self {
-        self.plans.reasoning.push((Template::new(open), Template::new(close)));
+        Arc::make_mut(&mut self.plans).reasoning.push((Template::new(open), Template::new(close)));
         self
     }
 
