@@ -168,8 +168,19 @@ impl<'a> Context<'a> {
 
     /// Puts a text in place of a block of any kind: what is held of it does not leave, the text does where there is a place
     /// for one (rule 21). Recorded as an edit, with the reason.
-    pub fn replace_with_text(&mut self, key: BlockKey, text: impl Into<String>, reason: impl Into<String>) {
+    ///
+    /// # Errors
+    ///
+    /// When the block is not known, something of it has left, or nothing of it is held.
+    pub fn replace_with_text(
+        &mut self,
+        key: BlockKey,
+        text: impl Into<String>,
+        reason: impl Into<String>,
+    ) -> Result<(), EffectError> {
+        self.replaceable(key)?;
         self.push(Effect::Say { key, text: text.into(), reason: reason.into() });
+        Ok(())
     }
 
     /// Puts other content in place of a block, in one piece. What comes of it later is dropped, and a
@@ -179,11 +190,7 @@ impl<'a> Context<'a> {
     ///
     /// When the block is not known, something of it has left, or the format needs a JSON object and this is none.
     pub fn replace(&mut self, key: BlockKey, with: Replacement) -> Result<(), EffectError> {
-        self.untouched(key)?;
-        let held = self.ledgers.get(key).is_some_and(|ledger| ledger.undecided > 0);
-        if !held && self.state.current != Some(key) {
-            return Err(EffectError::NothingHeld);
-        }
+        self.replaceable(key)?;
         let block = self.state.block(key);
         block.map_or(Ok(()), |block| block.takes(&with, self.traits))?;
         self.push(Effect::Replace { key, with });
@@ -196,17 +203,14 @@ impl<'a> Context<'a> {
     ///
     /// # Errors
     ///
-    /// When the block is no such call, its arguments are no JSON object, or nothing of it is held.
+    /// When the block is no such call, its arguments are no JSON object, something of it has left, or nothing of it is held.
     pub fn promote(&mut self, key: BlockKey, id: impl Into<String>) -> Result<(), EffectError> {
+        self.replaceable(key)?;
         let block = self.state.block(key).ok_or(EffectError::UnknownBlock)?;
         let call = block.as_tool_call().filter(|call| call.written().is_some());
         let call = call.ok_or(EffectError::NotWritten)?;
         if !crate::json::is_object(call.arguments()) {
             return Err(EffectError::NotAnObject);
-        }
-        let held = self.ledgers.get(key).is_some_and(|ledger| ledger.undecided > 0);
-        if !held && self.state.current != Some(key) {
-            return Err(EffectError::NothingHeld);
         }
         self.push(Effect::Promote { key, id: id.into() });
         Ok(())
@@ -321,6 +325,13 @@ impl<'a> Context<'a> {
             _ => false,
         });
         if left || staged { Err(EffectError::AlreadyLeft) } else { Ok(()) }
+    }
+
+    /// Whether something else can stand in a block's place: it is held, and nothing of it has left.
+    fn replaceable(&self, key: BlockKey) -> Result<(), EffectError> {
+        self.untouched(key)?;
+        let held = self.ledgers.get(key).is_some_and(|ledger| ledger.undecided > 0);
+        if held || self.state.current == Some(key) { Ok(()) } else { Err(EffectError::NothingHeld) }
     }
 
     /// Whether the hook has said what becomes of its chunk.

@@ -134,7 +134,7 @@ fn a_bad_regex_is_an_error_and_a_literal_is_never_quoted() {
     assert_eq!(bad.path(), "policy[0]", "{bad}");
     let secret = "hunter2hunter2";
     let text = format!("[[policy]]\nkind = \"redact\"\npatterns = \"{secret}\"");
-    assert!(!error(&text).contains(secret));
+    assert_eq!(error(&text), "line 3, column 12: policy[0].patterns: expected a sequence, found a string");
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl Policy for DemoteCalls {
         }
         let arguments = if call.arguments().trim().is_empty() { "{}" } else { call.arguments() };
         match self.0.write(call.name(), arguments) {
-            Some(text) => ctx.replace_with_text(call.key(), text, "it leaves as text"),
+            Some(text) => ctx.replace_with_text(call.key(), text, "it leaves as text")?,
             None => ctx.discard_because(call.key(), "it cannot be said in the dialect"),
         }
         Ok(())
