@@ -369,3 +369,35 @@ fn a_promoted_call_leaves_also_where_no_finish_comes() {
     let choice = &view.choices[0];
     assert_eq!((choice.content.as_str(), choice.calls.len()), ("So. ", 1));
 }
+
+/// Lets a call go, and then wants something else in its place.
+struct TooLate;
+
+#[stream_core::async_trait]
+impl Policy for TooLate {
+    async fn on_chunk(
+        &mut self,
+        chunk: stream_core::Chunk,
+        state: &stream_core::StreamState,
+        ctx: &mut stream_core::Context<'_>,
+    ) -> Result<(), stream_core::PolicyError> {
+        if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) {
+            ctx.send(chunk);
+            let late = Err(stream_core::EffectError::AlreadyLeft);
+            assert_eq!(ctx.promote(call.key(), "call_1"), late);
+            assert_eq!(ctx.replace_with_text(call.key(), "text", "too late"), late);
+        } else {
+            ctx.send(chunk);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn nothing_else_stands_in_place_of_a_call_that_was_let_go() {
+    let text = format!("So. {}", known::hermes().write("look", "{}").unwrap());
+    for log in logs(&Script::new().text(text)) {
+        let replayed = Replay::new(&log).config(config(&known::hermes())).policy(|| TooLate).run();
+        assert_eq!(replayed.bytes(), log.bytes(), "{}", log.name());
+    }
+}
