@@ -10,7 +10,7 @@ fn gateway(arguments: &[&str]) -> Output {
 }
 
 fn log(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../stream-testkit/tests/logs").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../stream-testkit/tests/logs").join(name)
 }
 
 fn text(bytes: &[u8]) -> &str {

@@ -53,8 +53,8 @@ Without "stream":true (Gemini: with :generateContent) the answer is whole, and p
           google.genai.Client(api_key="any", http_options={{"base_url": "{base}"}}).models.generate_content(model="demo", contents="...")
   node:   new OpenAI({{ baseURL: "{base}/v1", apiKey: "any" }}).responses.create({{ model: "demo", input: "..." }})
 
-Without policies, for comparison: cargo run -p gateway -- inspect examples/gateway/logs/chat.sse
-What was held, and why:           cargo run -p gateway -- replay examples/gateway/logs/chat.sse --config examples/gateway/demo.toml --html page.html
+Without policies, for comparison: cargo run -p gateway -- inspect gateway/logs/chat.sse
+What was held, and why:           cargo run -p gateway -- replay gateway/logs/chat.sse --config gateway/demo.toml --html page.html
 
 "#
     )
