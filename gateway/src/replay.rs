@@ -78,6 +78,7 @@ fn action(action: Action) -> &'static str {
         Action::Dropped => "dropped",
         Action::Edited => "edited",
         Action::Inserted => "inserted",
+        Action::Normalised => "normalised",
         Action::Terminated => "terminated",
         Action::Failed => "failed",
         _ => "decided",

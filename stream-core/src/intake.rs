@@ -183,8 +183,9 @@ impl Intake {
         Ok(())
     }
 
-    fn read(&mut self, frame: Frame) -> Result<Option<Outgoing>, Error> {
+    fn read(&mut self, mut frame: Frame) -> Result<Option<Outgoing>, Error> {
         self.decoded.deltas.clear();
+        self.decoded.odd = None;
         let format = self.settled_format();
         if frame.data_bytes().is_some() {
             let read = format.decode(&frame, &mut self.decoded);
@@ -221,6 +222,7 @@ impl Intake {
             return self.next();
         }
         self.decoded.wants_meta = self.decoded.id.is_none() && self.decoded.wants_meta;
+        frame.mark(self.decoded.odd);
         Ok(Some(self.outgoing(frame)))
     }
 
@@ -243,7 +245,9 @@ impl Intake {
         }
         let format = self.settled_format();
         format.decode_whole(&body, &mut self.decoded)?;
-        Ok(self.outgoing(Frame::whole(body)))
+        let mut frame = Frame::whole(body);
+        frame.mark(self.decoded.odd);
+        Ok(self.outgoing(frame))
     }
 
     fn outgoing(&mut self, frame: Frame) -> Outgoing {

@@ -45,6 +45,9 @@ pub enum Action {
     Edited,
     /// Text was inserted.
     Inserted,
+    /// A frame that was not [plain](crate::wire::Odd) was written anew from what was judged; no part of it was dropped
+    /// or edited.
+    Normalised,
     /// The stream was ended.
     Terminated,
     /// The policy failed.

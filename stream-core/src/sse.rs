@@ -22,6 +22,8 @@ use std::fmt;
 use bytes::{Bytes, BytesMut};
 use memchr::memchr2;
 
+use crate::wire::Odd;
+
 /// Cuts bytes at event borders.
 #[derive(Debug)]
 pub struct Framer {
@@ -151,13 +153,14 @@ pub struct Frame {
     event: Option<Bytes>,
     stray: bool,
     terminated: bool,
+    odd: Option<Odd>,
 }
 
 impl Frame {
     /// A frame that holds a whole, not streamed, body: raw bytes and data are the same.
     #[must_use]
     pub fn whole(body: Bytes) -> Self {
-        Self { data: Some(body.clone()), raw: body, event: None, stray: false, terminated: true }
+        Self { data: Some(body.clone()), raw: body, event: None, stray: false, terminated: true, odd: None }
     }
 
     /// The bytes as they came, border included.
@@ -201,6 +204,17 @@ impl Frame {
     #[must_use]
     pub fn is_terminated(&self) -> bool {
         self.terminated
+    }
+
+    /// Why the frame is not plain by itself (rule 28); `None` before a format has read it.
+    #[must_use]
+    pub fn odd(&self) -> Option<Odd> {
+        self.odd
+    }
+
+    /// Notes why the frame is not plain; the first reason stays.
+    pub(crate) fn mark(&mut self, odd: Option<Odd>) {
+        self.odd = self.odd.or(odd);
     }
 
     /// What a lenient client could read from a frame that is no event (rule 9): the value of `data:` lines that
@@ -312,6 +326,7 @@ impl Lines {
             stray: self.stray,
             terminated,
             raw,
+            odd: None,
         }
     }
 }

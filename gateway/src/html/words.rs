@@ -36,6 +36,7 @@ pub(super) fn deed(action: Action) -> &'static str {
         Action::Dropped => "dropped",
         Action::Edited => "rewritten",
         Action::Inserted => "inserted",
+        Action::Normalised => "normalised",
         Action::Terminated => "ended",
         Action::Failed => "failed",
         _ => "decided",

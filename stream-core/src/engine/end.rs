@@ -53,6 +53,9 @@ impl Engine {
             let empty = Outgoing { frame: None, parts: Vec::new() };
             let body = self.whole.take().unwrap_or(empty);
             self.scratch.push(writer.whole(body, ending.as_ref()));
+            if let Some(odd) = writer.normalised() {
+                self.record(self.first_enforcing(), Action::Normalised, odd.to_string());
+            }
         } else if let Some(ending) = ending {
             writer.end(&ending, &mut self.scratch);
         }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Config, Engine, Work};
+use super::{Config, Engine, Spec, Work};
 use crate::closing::Closing;
 use crate::error::{Error, ErrorKind};
 use crate::policy::{Attention, End, Needs};
 use crate::record::Action;
 use crate::stage::{Advance, Stage};
 use crate::text_calls::TextCalls;
-use crate::wire::Outgoing;
+use crate::wire::{Outgoing, WriterOptions};
 
 impl Engine {
     pub(super) fn next_work(&mut self) -> Work {
@@ -97,7 +97,9 @@ impl Engine {
             return;
         }
         let format = self.intake.settled_format();
-        self.writer = Some(format.writer(&self.config.writer));
+        let looks = |spec: &Spec| !spec.watching && spec.needs != Needs::nothing();
+        let normalise = self.specs.iter().any(looks);
+        self.writer = Some(format.writer(&WriterOptions { normalise, ..self.config.writer.clone() }));
         let Config { limits, interleaved, .. } = self.config;
         let looks = self.specs.iter().any(|spec| spec.needs.guards && spec.needs.calls != Attention::Nothing);
         self.text_calls = TextCalls::of(&self.config, looks, format.traits().restates);
@@ -170,10 +172,15 @@ impl Engine {
         if self.is_whole {
             self.whole = frames.into_iter().next().or_else(|| self.whole.take());
         } else if let Some(writer) = &mut self.writer {
+            let mut normalised = Vec::new();
             for frame in frames {
                 writer.frame(frame, &mut self.scratch);
+                normalised.extend(writer.normalised());
             }
             self.put_out();
+            for odd in normalised {
+                self.record(self.first_enforcing(), Action::Normalised, odd.to_string());
+            }
         }
     }
 

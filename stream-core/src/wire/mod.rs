@@ -6,6 +6,7 @@
 
 pub mod anthropic;
 pub mod gemini;
+mod odd;
 pub mod openai_chat;
 pub mod openai_responses;
 
@@ -13,6 +14,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
+
+pub use odd::Odd;
 
 use crate::block::BlockKey;
 use crate::delta::{Delta, FinishKind, Text};
@@ -99,6 +102,8 @@ pub struct Decoded {
     pub model: Option<Text>,
     /// Whether id and model are still unknown; when false a decoder need not copy them.
     pub wants_meta: bool,
+    /// Why the frame is not plain by itself, whatever left before it (rule 28).
+    pub odd: Option<Odd>,
 }
 
 impl Decoded {
@@ -167,6 +172,12 @@ pub trait Writer: fmt::Debug + Send {
 
     /// Whether exactly one ending has left: the upstream's terminal marker or error, or [`end`](Self::end)'s.
     fn ended(&self) -> bool;
+
+    /// Why the frame that was written last was written anew although every part of it was kept: it was not plain
+    /// (rule 28). Asked once after each frame.
+    fn normalised(&mut self) -> Option<Odd> {
+        None
+    }
 }
 
 /// Settings of a [`Writer`].
@@ -175,11 +186,14 @@ pub struct WriterOptions {
     /// The text that appears in place of an answer of which everything was dropped, so that no turn is empty
     /// (rule 21). `None`: nothing is inserted.
     pub empty_notice: Option<Text>,
+    /// Whether frames that are not plain are written anew (rule 28). The engine sets it where a policy that is
+    /// enforced looks at the stream; without one every frame leaves as it came.
+    pub normalise: bool,
 }
 
 impl Default for WriterOptions {
     fn default() -> Self {
-        Self { empty_notice: Some("[withheld by policy]".into()) }
+        Self { empty_notice: Some("[withheld by policy]".into()), normalise: false }
     }
 }
 

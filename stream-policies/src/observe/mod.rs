@@ -52,6 +52,7 @@ pub(crate) fn word(action: stream_core::Action) -> &'static str {
         Action::Dropped => "dropped",
         Action::Edited => "edited",
         Action::Inserted => "inserted",
+        Action::Normalised => "normalised",
         Action::Terminated => "terminated",
         Action::Failed => "failed",
         _ => "other",

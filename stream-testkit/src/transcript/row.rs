@@ -141,6 +141,7 @@ fn tell(decision: &Decision, with_times: bool) -> String {
         Action::Dropped => "dropped",
         Action::Edited => "edited",
         Action::Inserted => "inserted",
+        Action::Normalised => "normalised",
         Action::Terminated => "terminated",
         Action::Failed => "failed",
         _ => "did something",

@@ -131,7 +131,7 @@ fn nothing_is_noticed_where_nothing_was_dropped_or_no_notice_is_wanted() {
     let empty = message_start() + &finish("end_turn") + &message_stop();
     Client::new().send(&empty).got(&empty);
 
-    let silent = Anthropic.writer(&WriterOptions { empty_notice: None });
+    let silent = Anthropic.writer(&WriterOptions { empty_notice: None, ..WriterOptions::default() });
     Client { writer: silent, got: Vec::new() }
         .send(message_start())
         .drop(start_text(0) + &text(0, "secret") + &stop(0))

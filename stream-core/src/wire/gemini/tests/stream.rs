@@ -136,7 +136,7 @@ fn reasoning_is_no_answer_and_text_is_one() {
 
 #[test]
 fn without_a_notice_the_finish_stands_alone() {
-    let writer = Gemini.writer(&WriterOptions { empty_notice: None });
+    let writer = Gemini.writer(&WriterOptions { empty_notice: None, ..WriterOptions::default() });
     let run = Run { writer, keys: Keys::default(), out: Vec::new() };
     assert_eq!(run.frame(&last(CALL_B), drop_all).written(), rebuilt(r#"{"role":"model"}"#));
 }

@@ -106,7 +106,7 @@ fn a_terminal_marker_without_a_finish_is_preceded_by_the_notice() {
 #[test]
 fn no_notice_is_written_where_none_is_wanted() {
     let mut run = Run::new();
-    run.writer = OpenAiChat.writer(&WriterOptions { empty_notice: None });
+    run.writer = OpenAiChat.writer(&WriterOptions { empty_notice: None, ..WriterOptions::default() });
     run.keep(&delta(ROLE)).lose(&text("x")).keep(&finish("stop"));
     run.wrote(&[&delta(ROLE), &finish("stop")]);
 }
@@ -209,7 +209,7 @@ fn role_finish_and_usage_survive_the_loss_of_the_payload() {
     let all =
         usage(&chunk(r#"{"index":0,"delta":{"role":"assistant","content":"x"},"finish_reason":"length"}"#));
     let mut run = Run::new();
-    run.writer = OpenAiChat.writer(&WriterOptions { empty_notice: None });
+    run.writer = OpenAiChat.writer(&WriterOptions { empty_notice: None, ..WriterOptions::default() });
     run.lose(&delta(r#"{"role":"assistant","content":"x"}"#))
         .lose(&all)
         .lose(&usage(&text("x")))
