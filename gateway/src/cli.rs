@@ -84,6 +84,15 @@ pub(crate) struct Replay {
     /// The file whose policies it goes through; without it everything passes.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// The model that was asked for, by which routes, `when` and text calls choose; a log does not tell.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The path of the request, by which routes choose.
+    #[arg(long, value_name = "PATH", default_value = "")]
+    pub(crate) path: String,
+    /// The session of the request, by which budgets count; without it the request belongs to none.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) session: Option<String>,
     /// How the bytes are cut: original, whole, event, byte, random:SEED, or a number of bytes.
     #[arg(long, default_value = "original")]
     pub(crate) cut: Cut,

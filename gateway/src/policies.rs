@@ -1,27 +1,47 @@
 //! The policies of a replay.
 
-use std::path::Path;
-
-use stream_core::{Passthrough, Policy};
+use stream_core::{Limits, Passthrough, Policy, Request, SessionKey};
 use stream_http::Api;
 use stream_policies::PolicySet;
+use stream_testkit::ChunkLog;
 
+use crate::cli;
 use crate::config::Config;
 
 /// Makes the policies of each stream: those of a file, or one that lets everything pass.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Policies {
     set: Option<PolicySet>,
+    limits: Limits,
+    whole_limit: Option<usize>,
+    request: Request,
     ask_over_network: bool,
 }
 
 impl Policies {
-    /// The policies that a file has for answers of this API.
-    pub(crate) fn load(file: Option<&Path>, api: Option<&str>) -> Result<Self, String> {
+    /// The policies that a file has for answers of this API, to the request that the arguments tell.
+    pub(crate) fn load(arguments: &cli::Replay, api: Option<&str>) -> Result<Self, String> {
+        let request = arguments.model.iter().fold(Request::new(), Request::model);
+        let request = match &arguments.session {
+            Some(key) => request.extension(SessionKey::new(key)),
+            None => request.without_session(),
+        };
+        let Some(file) = arguments.config.as_deref() else {
+            return Ok(Self { request, ..Self::default() });
+        };
+        let config = Config::load(file)?;
         let api = api.and_then(|name| Api::ALL.into_iter().find(|api| api.name() == name));
-        let config = file.map(Config::load).transpose()?;
-        let ask_over_network = config.as_ref().is_some_and(Config::asks_over_network);
-        Ok(Self { set: config.map(|config| config.policies_of_log(api).clone()), ask_over_network })
+        let set = match api {
+            Some(api) => config.policies_for(api, arguments.model.as_deref(), &arguments.path),
+            None => config.policies_of_the_rest(),
+        };
+        Ok(Self {
+            set: Some(set.clone()),
+            limits: config.limits,
+            whole_limit: config.whole_limit,
+            request,
+            ask_over_network: config.asks_over_network(),
+        })
     }
 
     /// Whether one of them waits for an answer from elsewhere.
@@ -34,10 +54,25 @@ impl Policies {
         self.set.as_ref().map_or(1, PolicySet::len)
     }
 
-    /// A stream's settings with what the file says of them. A log does not tell which model was asked.
+    /// Refuses a whole answer that is longer than the file allows, as the layer would.
+    pub(crate) fn check_whole(&self, log: &ChunkLog) -> Result<(), String> {
+        match self.whole_limit {
+            Some(limit) if log.is_whole() && log.bytes().len() > limit => {
+                let found = log.bytes().len();
+                Err(format!(
+                    "{}: expected a whole answer of at most {limit} bytes, found {found}",
+                    log.name()
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A stream's settings with what the file and the arguments say of them.
     pub(crate) fn configure(&self, config: stream_core::Config) -> stream_core::Config {
+        let config = config.limits(self.limits).request(self.request.clone());
         match &self.set {
-            Some(set) => set.configure(config, None),
+            Some(set) => set.configure(config, self.request.model_name()),
             None => config,
         }
     }

@@ -15,7 +15,8 @@ pub(crate) fn run(arguments: &cli::Replay) -> Result<ExitCode, String> {
     let log = logs::load(&arguments.file)?;
     let named = arguments.format.named();
     let api = named.as_ref().map(|format| format.name()).or(log.kind().map(WireKind::name));
-    let policies = Policies::load(arguments.config.as_deref(), api)?;
+    let policies = Policies::load(arguments, api)?;
+    policies.check_whole(&log)?;
     let replayed = replay(&log, arguments, &policies)?;
     if let Some(file) = &arguments.html {
         std::fs::write(file, html::page(&replayed))

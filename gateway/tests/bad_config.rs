@@ -11,6 +11,8 @@ fn said(name: &str, text: &str) -> String {
     let file = directory.0.join("gateway.toml");
     std::fs::write(&file, text).unwrap();
     std::fs::write(directory.0.join("wrong.toml"), "[[policy]]\nkind = \"redcat\"\n").unwrap();
+    let budget = format!("{PASS}[[policy]]\nkind = \"validate-parameters\"\nbudget = 3\n");
+    std::fs::write(directory.0.join("budget.toml"), budget).unwrap();
     std::fs::write(directory.0.join("file"), "").unwrap();
     let out = Command::new(env!("CARGO_BIN_EXE_gateway"))
         .args(["--listen", "127.0.0.1:0", "--config", file.to_str().unwrap()])
@@ -40,7 +42,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "unknown-key",
         "lisen = \"127.0.0.1:0\"\nPASS",
-        "gateway.toml: line 1, column 1: unknown field `lisen`, expected one of `listen`, `record`, `unknown_route`, `unreadable`, `block_status`, `upstream`, `limits`, `route`, `policy`, `text_calls`",
+        "gateway.toml: line 1, column 1: unknown field `lisen`, expected one of `listen`, `record`, `unknown_route`, `unreadable`, `block_status`, `session`, `upstream`, `limits`, `route`, `policy`, `text_calls`",
     ),
     (
         "listen-type",
@@ -102,6 +104,41 @@ const WRONG: &[(&str, &str, &str)] = &[
         "block-status",
         "block_status = 200\nPASS",
         "gateway.toml: line 1, column 16: expected a status from 400 to 599, found 200",
+    ),
+    (
+        "budget-without-session",
+        "[[policy]]\nkind = \"validate-parameters\"\nbudget = 3\n",
+        "gateway.toml: policy[0]: expected session = { header = \"…\" } or { body = \"/…\" } in the gateway's file beside a budget, found none: nothing would be counted",
+    ),
+    (
+        "route-budget-without-session",
+        "[[route]]\npaths = [\"*\"]\npolicies = \"budget.toml\"\nPASS",
+        "gateway.toml: budget.toml: policy[1]: expected session = { header = \"…\" } or { body = \"/…\" } in the gateway's file beside a budget, found none: nothing would be counted",
+    ),
+    (
+        "session-empty",
+        "session = {}\nPASS",
+        "gateway.toml: line 1, column 11: expected header or body, found neither",
+    ),
+    (
+        "session-both",
+        "session = { header = \"a\", body = \"/a\" }\nPASS",
+        "gateway.toml: line 1, column 11: expected header or body, found both",
+    ),
+    (
+        "session-header",
+        "session = { header = \"a b\" }\nPASS",
+        "gateway.toml: line 1, column 22: expected the name of a header, found \"a b\"",
+    ),
+    (
+        "session-pointer",
+        "session = { body = \"user\" }\nPASS",
+        "gateway.toml: line 1, column 20: expected a JSON pointer such as /metadata/user_id, found \"user\"",
+    ),
+    (
+        "session-type",
+        "session = { body = 1 }\nPASS",
+        "gateway.toml: line 1, column 20: expected a JSON pointer or a list of them",
     ),
     (
         "limit-key",

@@ -186,6 +186,7 @@ pub struct Needs {
     pub(crate) structure: bool,
     pub(crate) hides_calls: bool,
     pub(crate) guards: bool,
+    pub(crate) session: bool,
 }
 
 impl Needs {
@@ -201,6 +202,7 @@ impl Needs {
             structure: true,
             hides_calls: false,
             guards: true,
+            session: false,
         }
     }
 
@@ -216,6 +218,7 @@ impl Needs {
             structure: false,
             hides_calls: false,
             guards: true,
+            session: false,
         }
     }
 
@@ -268,6 +271,19 @@ impl Needs {
     pub const fn guards(mut self, guards: bool) -> Self {
         self.guards = guards;
         self
+    }
+
+    /// Says that the policy counts by the [session](crate::request::SessionKey) of a request. A stream whose request
+    /// neither names its session nor says that it has [none](Request::without_session) is then refused when it is built.
+    pub const fn session(mut self) -> Self {
+        self.session = true;
+        self
+    }
+
+    /// Whether the policy counts by the session of a request.
+    #[must_use]
+    pub const fn needs_session(&self) -> bool {
+        self.session
     }
 
     /// What it looks at in a block of this kind.

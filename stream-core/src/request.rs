@@ -3,6 +3,7 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// Facts of the request, readable from every hook through [`Context::request`](crate::context::Context::request).
 ///
@@ -16,12 +17,15 @@ use std::fmt;
 /// assert_eq!(request.get::<Tenant>(), Some(&Tenant(7)));
 /// assert_eq!(request.tools()[0].name(), "search");
 /// ```
-#[derive(Default)]
+///
+/// Clones share the extensions; an extension that is added to a clone is the clone's own.
+#[derive(Clone, Default)]
 #[must_use]
 pub struct Request {
     model: Option<String>,
     tools: Vec<Tool>,
-    extensions: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
+    extensions: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+    has_no_session: bool,
 }
 
 impl Request {
@@ -44,7 +48,17 @@ impl Request {
 
     /// A value of the host's own type; one of each type.
     pub fn extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
-        self.extensions.insert(TypeId::of::<T>(), Box::new(value));
+        self.extensions.insert(TypeId::of::<T>(), Arc::new(value));
+        self
+    }
+
+    /// Says that the host looked for the [session](SessionKey) of this request and found none.
+    ///
+    /// A policy that [counts by session](crate::policy::Needs::session) then counts nothing in this stream. A request that
+    /// neither names its session nor says this is refused for such a policy: the host has forgotten to look.
+    pub fn without_session(mut self) -> Self {
+        self.extensions.remove(&TypeId::of::<SessionKey>());
+        self.has_no_session = true;
         self
     }
 
@@ -64,6 +78,17 @@ impl Request {
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.extensions.get(&TypeId::of::<T>())?.downcast_ref()
     }
+
+    /// The session that the request belongs to, if the host named one.
+    #[must_use]
+    pub fn session(&self) -> Option<&SessionKey> {
+        self.get()
+    }
+
+    /// Whether the host looked for a session, whether or not the request has one.
+    pub(crate) fn tells_session(&self) -> bool {
+        self.has_no_session || self.session().is_some()
+    }
 }
 
 impl fmt::Debug for Request {
@@ -73,6 +98,34 @@ impl fmt::Debug for Request {
             .field("tools", &self.tools)
             .field("extensions", &self.extensions.len())
             .finish()
+    }
+}
+
+/// The session that a request belongs to: the [extension](Request::extension) by which policies count over several
+/// requests.
+///
+/// The host chooses the name. A name that a client can choose at will gives that client a new session whenever it likes.
+///
+/// ```
+/// use stream_core::{Request, SessionKey};
+///
+/// let request = Request::new().extension(SessionKey::new("tenant-7/conversation-12"));
+/// assert_eq!(request.session().map(SessionKey::as_str), Some("tenant-7/conversation-12"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SessionKey(String);
+
+impl SessionKey {
+    /// The session with this name.
+    #[must_use]
+    pub fn new(key: impl Into<String>) -> Self {
+        Self(key.into())
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Extensions, HeaderMap, Method, Uri};
-use stream_core::{Request, Tool};
+use stream_core::{Request, SessionKey, Tool};
 
-use crate::Api;
 use crate::offered::Offer;
 use crate::path::{Readings, query_value};
+use crate::{Api, Session, SessionError};
 
 /// What is known of a request, for whoever chooses its policies.
 #[derive(Clone)]
@@ -59,6 +59,16 @@ impl Facts {
         })
     }
 
+    /// As these, with the session that the request names. The body is the request's, decoded.
+    pub(crate) fn in_session(mut self, session: &Session, body: &[u8]) -> Result<Self, SessionError> {
+        let request = Request::clone(&self.request);
+        self.request = Arc::new(match session.read(&self.headers, body)? {
+            Some(key) => request.extension(key),
+            None => request.without_session(),
+        });
+        Ok(self)
+    }
+
     /// As these, with the API that the answer turned out to be of.
     pub(crate) fn with_api(mut self, api: Api) -> Self {
         self.api = api;
@@ -80,6 +90,13 @@ impl Facts {
     /// The tools that were offered, with their schemas.
     pub fn tools(&self) -> &[Tool] {
         self.request.tools()
+    }
+
+    /// The session that the request belongs to, where [`Settings::session`](crate::Settings::session) says where to look
+    /// and the request names one.
+    #[must_use]
+    pub fn session(&self) -> Option<&SessionKey> {
+        self.request.session()
     }
 
     /// Whether a stream was asked for. What the upstream answers with is another matter: it is told by the answer.

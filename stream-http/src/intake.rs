@@ -41,6 +41,7 @@ where
         }
         Route::Unknown if settings.unknown_route == UnknownRoute::Pass => {
             let facts = Facts::read(Api::OpenAiChat, &parts, b"").ok();
+            let facts = facts.map(|facts| in_session(facts, settings, b"")).transpose()?;
             parts.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
             return unread(parts, body, Asked::Unknown { facts: facts.map(Box::new), is_head });
         }
@@ -56,12 +57,22 @@ where
         let message = "expected a request body that is one JSON object and says each thing once";
         Refusal::new(api, StatusCode::BAD_REQUEST, message)
     })?;
+    let facts = in_session(facts, settings, &decoded)?;
     parts.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     // A part of an answer cannot be judged.
     parts.headers.remove(RANGE);
     parts.headers.remove(IF_RANGE);
     let request = Request::from_parts(parts, RequestBody::read(data, trailers));
     Ok(Admitted { request, asked: Asked::Policed { facts: Box::new(facts), is_head } })
+}
+
+/// The facts with the session of the request, where the settings say where it is told.
+fn in_session(facts: Facts, settings: &Settings, body: &[u8]) -> Result<Facts, Refusal> {
+    let Some(session) = &settings.session else { return Ok(facts) };
+    let api = facts.api();
+    facts
+        .in_session(session, body)
+        .map_err(|error| Refusal::new(api, StatusCode::BAD_REQUEST, error.to_string()))
 }
 
 /// Behind an upgrade anything can be said.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use stream_core::processor::Builder;
-use stream_core::{Config, Observer, Policy, StreamProcessor};
+use stream_core::{Config, Observer, Policy, Request, StreamProcessor};
 
 use crate::watch::{Watch, Watched};
 use crate::{Facts, Settings};
@@ -26,9 +26,11 @@ pub struct Plan {
     policies: Vec<Box<dyn Policy>>,
     observer: Option<Box<dyn Observer>>,
     configure: Option<Configure>,
+    extend: Vec<Extend>,
 }
 
 type Configure = Box<dyn FnOnce(Config) -> Config + Send>;
+type Extend = Box<dyn FnOnce(Request) -> Request + Send>;
 
 impl Plan {
     /// No policy yet.
@@ -45,6 +47,24 @@ impl Plan {
     /// Reports what happens to an observer.
     pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
         self.observer = Some(Box::new(observer));
+        self
+    }
+
+    /// Adds a value of the host's own type to what policies see as the [request](stream_core::Context::request): one of
+    /// each type. A value wins over one that was there before, such as the session that the layer has read.
+    ///
+    /// ```
+    /// use stream_core::{Passthrough, SessionKey};
+    /// use stream_http::{Facts, Plan};
+    ///
+    /// fn plan(facts: &Facts) -> Plan {
+    ///     // Put there by the host's own authentication.
+    ///     let user = facts.extensions().get::<String>().cloned().unwrap_or_default();
+    ///     Plan::new().policy(Passthrough).extension(SessionKey::new(user))
+    /// }
+    /// ```
+    pub fn extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.extend.push(Box::new(|request| request.extension(value)));
         self
     }
 
@@ -68,10 +88,17 @@ impl Plan {
 
     /// A processor's settings for this plan. Where the answer's status depends on what becomes of it, it is watched.
     pub(crate) fn builder(self, facts: &Facts, settings: &Settings, watch: Option<Watch>) -> Builder {
+        let request = match self.extend.is_empty() {
+            true => Arc::clone(facts.request()),
+            false => {
+                let request = Request::clone(facts.request());
+                Arc::new(self.extend.into_iter().fold(request, |request, extend| extend(request)))
+            }
+        };
         let config = Config::default()
             .format(facts.api().format())
             .limits(settings.limits)
-            .request(Arc::clone(facts.request()))
+            .request(request)
             .interleaved_calls(settings.interleaved_calls)
             .empty_notice(settings.empty_notice.as_deref());
         let config = match self.configure {

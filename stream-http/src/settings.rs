@@ -6,7 +6,7 @@ use http::{Method, StatusCode};
 use stream_core::Limits;
 
 use crate::route::{OwnRoutes, PLAIN, POLICED, classify};
-use crate::{Api, Route};
+use crate::{Api, Route, Session};
 
 /// What the layer does with routes and answers that it does not understand, and what an answer may use.
 ///
@@ -30,6 +30,7 @@ pub struct Settings {
     pub(crate) block_status: Option<StatusCode>,
     pub(crate) interleaved_calls: bool,
     pub(crate) empty_notice: Option<String>,
+    pub(crate) session: Option<Session>,
     own: OwnRoutes,
 }
 
@@ -47,6 +48,7 @@ impl Settings {
             empty_notice: stream_core::wire::WriterOptions::default()
                 .empty_notice
                 .map(|text| text.to_string()),
+            session: None,
             own: OwnRoutes::default(),
         }
     }
@@ -101,6 +103,14 @@ impl Settings {
     /// [`Config`](stream_core::Config::empty_notice).
     pub fn empty_notice(mut self, notice: Option<&str>) -> Self {
         self.empty_notice = notice.map(str::to_owned);
+        self
+    }
+
+    /// Where requests tell the session they belong to. `None`, the default: nobody looks, and a plan with a policy that
+    /// counts by session is refused unless the plan [names](crate::Plan::extension) a
+    /// [`SessionKey`](stream_core::SessionKey) itself.
+    pub fn session(mut self, session: impl Into<Option<Session>>) -> Self {
+        self.session = session.into();
         self
     }
 

@@ -13,6 +13,7 @@ use toml::Spanned;
 
 use super::duration::duration;
 use super::route::{Route, RouteFile};
+use super::session::{self, SessionFile};
 use super::upstream::Upstreams;
 use super::{Config, Fault, Targets, names_network};
 
@@ -25,6 +26,7 @@ pub(super) struct File {
     unknown_route: Option<Choice>,
     unreadable: Option<Choice>,
     block_status: Option<Spanned<u16>>,
+    session: Option<Spanned<SessionFile>>,
     #[serde(default)]
     upstream: Upstreams,
     #[serde(default)]
@@ -39,8 +41,17 @@ pub(super) struct File {
 }
 
 /// All keys but those of the policies.
-pub(super) const KEYS: &[&str] =
-    &["listen", "record", "unknown_route", "unreadable", "block_status", "upstream", "limits", "route"];
+pub(super) const KEYS: &[&str] = &[
+    "listen",
+    "record",
+    "unknown_route",
+    "unreadable",
+    "block_status",
+    "session",
+    "upstream",
+    "limits",
+    "route",
+];
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -71,7 +82,7 @@ impl File {
 
     pub(super) fn build(self, text: &str, directory: &Path, policies: PolicySet) -> Result<Config, Fault> {
         let listen = self.listen.as_ref().map(|listen| address(listen, text)).transpose()?;
-        let mut settings = self.limits.build(Settings::new(), text)?;
+        let (mut settings, limits, whole_limit) = self.limits.build(Settings::new(), text)?;
         if let Some(Choice::Pass) = self.unknown_route {
             settings = settings.unknown_route(UnknownRoute::Pass);
         }
@@ -81,12 +92,20 @@ impl File {
         if let Some(status) = &self.block_status {
             settings = settings.block_status(block_status(status, text)?);
         }
+        let named = self.session.as_ref().map(|session| SessionFile::build(session, text)).transpose()?;
+        session::check(&policies, named.as_ref(), "")?;
         let routes = self.route.iter().map(|route| Route::build(route, text, directory));
         let routes: Vec<Route> = routes.collect::<Result<_, _>>()?;
+        for route in &routes {
+            session::check(route.policies(), named.as_ref(), &format!("{}: ", route.file.display()))?;
+        }
+        settings = settings.session(named);
         Ok(Config {
             listen: listen.unwrap_or(LISTEN),
             targets: Targets::build(self.upstream, text)?,
             settings,
+            limits,
+            whole_limit,
             record: self.record.map(|record| directory.join(record)),
             asks_over_network: names_network(text) || routes.iter().any(|route| route.asks_over_network),
             routes,
@@ -96,7 +115,9 @@ impl File {
 }
 
 impl LimitsFile {
-    fn build(self, settings: Settings, text: &str) -> Result<Settings, Fault> {
+    /// The layer's settings, and of them again what a replay holds to: the limits of a stream, and that of a whole
+    /// answer.
+    fn build(self, settings: Settings, text: &str) -> Result<(Settings, Limits, Option<usize>), Fault> {
         let mut limits = Limits::default();
         let mut settings = settings;
         let set = |limit: &Option<Spanned<usize>>, set: &mut dyn FnMut(usize)| {
@@ -127,7 +148,8 @@ impl LimitsFile {
             let every = if every.get_ref() == "never" { None } else { Some(time(every)?) };
             limits = limits.keep_alive(every);
         }
-        Ok(settings.limits(limits))
+        let whole = self.response.map(|limit| *limit.get_ref());
+        Ok((settings.limits(limits), limits, whole))
     }
 }
 

@@ -5,11 +5,13 @@ mod fault;
 mod file;
 mod glob;
 mod route;
+mod session;
 mod upstream;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use stream_core::Limits;
 use stream_http::{Api, Facts, Settings};
 use stream_policies::{PolicySet, Registry};
 
@@ -23,6 +25,10 @@ pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
     pub(crate) targets: Targets,
     pub(crate) settings: Settings,
+    /// What one stream may use; also a part of the settings.
+    pub(crate) limits: Limits,
+    /// The longest whole answer, where the file says one; also a part of the settings.
+    pub(crate) whole_limit: Option<usize>,
     pub(crate) record: Option<PathBuf>,
     routes: Vec<Route>,
     policies: PolicySet,
@@ -50,8 +56,12 @@ impl Config {
 
     /// The policies of a request.
     pub(crate) fn policies(&self, facts: &Facts) -> &PolicySet {
-        let route =
-            self.routes.iter().find(|route| route.is_for(facts.api(), facts.model(), facts.uri().path()));
+        self.policies_for(facts.api(), facts.model(), facts.uri().path())
+    }
+
+    /// The policies of a request of which this is known.
+    pub(crate) fn policies_for(&self, api: Api, model: Option<&str>, path: &str) -> &PolicySet {
+        let route = self.routes.iter().find(|route| route.is_for(api, model, path));
         route.map_or(&self.policies, Route::policies)
     }
 
@@ -60,10 +70,9 @@ impl Config {
         self.asks_over_network
     }
 
-    /// The policies of a log, of which no more is known than its API.
-    pub(crate) fn policies_of_log(&self, api: Option<Api>) -> &PolicySet {
-        let route = self.routes.iter().find(|route| api.is_some_and(|api| route.is_for(api, None, "")));
-        route.map_or(&self.policies, Route::policies)
+    /// The policies for every request that no route is for.
+    pub(crate) fn policies_of_the_rest(&self) -> &PolicySet {
+        &self.policies
     }
 
     /// What is policed how, to be said at start.

@@ -30,6 +30,8 @@ pub(super) struct Route {
     models: Vec<String>,
     paths: Vec<String>,
     policies: PolicySet,
+    /// The file of the policies, as the gateway's file names it.
+    pub(super) file: PathBuf,
     pub(super) asks_over_network: bool,
 }
 
@@ -41,14 +43,15 @@ impl Route {
             return Err(Fault::at(text, &route.span(), message));
         }
         let apis = apis.iter().map(|name| api(name, text)).collect::<Result<_, _>>()?;
-        let file = directory.join(policies.get_ref());
-        let set = read(&file).and_then(|text| {
-            let set = PolicySet::from_toml(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+        let file = policies.get_ref().clone();
+        let path = directory.join(&file);
+        let set = read(&path).and_then(|text| {
+            let set = PolicySet::from_toml(&text).map_err(|error| format!("{}: {error}", path.display()))?;
             Ok((set, names_network(&text)))
         });
         let (policies, asks_over_network) =
             set.map_err(|message| Fault::at(text, &policies.span(), message))?;
-        Ok(Self { apis, models: models.clone(), paths: paths.clone(), policies, asks_over_network })
+        Ok(Self { apis, models: models.clone(), paths: paths.clone(), policies, file, asks_over_network })
     }
 
     /// Whether a request is the route's. A model that is not known is none.

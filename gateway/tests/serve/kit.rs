@@ -78,6 +78,10 @@ impl Gateway {
         ask(Method::POST, &self.url(path), body).await
     }
 
+    pub(crate) async fn post_with(&self, path: &str, body: &str, headers: &[(&str, &str)]) -> Answer {
+        ask_with(Method::POST, &self.url(path), body, headers).await
+    }
+
     /// Asks for a stream, or a whole answer, of an API.
     pub(crate) async fn ask(&self, kind: WireKind, streamed: bool) -> Answer {
         let (path, body) = question(kind, streamed);
@@ -135,11 +139,18 @@ pub(crate) fn client() -> Client<HttpConnector, Full<Bytes>> {
 }
 
 pub(crate) async fn ask(method: Method, url: &str, body: &str) -> Answer {
+    ask_with(method, url, body, &[]).await
+}
+
+pub(crate) async fn ask_with(method: Method, url: &str, body: &str, headers: &[(&str, &str)]) -> Answer {
     let request = Request::builder()
         .method(method)
         .uri(url)
         .header("content-type", "application/json")
-        .header("authorization", "Bearer from-the-client")
+        .header("authorization", "Bearer from-the-client");
+    let request = headers
+        .iter()
+        .fold(request, |request, (name, value)| request.header(*name, *value))
         .body(Full::from(body.to_owned()))
         .unwrap();
     let response = client().request(request).await.unwrap();

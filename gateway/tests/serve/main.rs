@@ -8,3 +8,4 @@ mod faults;
 mod judges;
 mod kit;
 mod running;
+mod sessions;

@@ -129,6 +129,9 @@ impl Builder {
                     blind: policy.name().to_owned(),
                 });
             }
+            if needs.session && !self.config.request.tells_session() {
+                return Err(BuildError::NoSession { policy: policy.name().to_owned() });
+            }
             if needs.hides_calls && policy.enforces() {
                 hider = Some(policy.name().to_owned());
             }
@@ -167,6 +170,12 @@ pub enum BuildError {
         /// The policy that would see none.
         blind: String,
     },
+    /// A policy counts by session, and the request does not say to which it belongs, nor that it has none: the policy
+    /// would never count.
+    NoSession {
+        /// The policy that counts.
+        policy: String,
+    },
     /// There are too many policies.
     TooMany {
         /// How many there may be.
@@ -182,6 +191,10 @@ impl fmt::Display for BuildError {
             Self::BlindPolicy { hider, blind } => write!(
                 f,
                 "expected {blind}, which needs tool calls, before {hider}, which turns them into text; found it behind"
+            ),
+            Self::NoSession { policy } => write!(
+                f,
+                "expected a request that names its session, by which {policy} counts, or says that it has none; found neither"
             ),
             Self::TooMany { limit, found } => write!(f, "expected at most {limit} policies, found {found}"),
         }

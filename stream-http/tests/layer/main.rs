@@ -7,4 +7,5 @@ mod hostile;
 mod kit;
 mod leaving;
 mod over_http;
+mod sessions;
 mod transport;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::stream;
-use stream_core::{Config, Policy, StreamProcessor};
+use stream_core::{Config, Policy, Request, StreamProcessor};
 
 use super::common::Common;
 use super::describe::Description;
@@ -77,7 +77,9 @@ impl PolicySet {
         let set = Self { entries: Arc::new(entries), text_calls: Arc::new(text_calls) };
         // Policies that cannot work together are found now, not with the first stream.
         let nothing = stream::empty::<Result<Vec<u8>, Infallible>>();
-        match set.chain().add_to(StreamProcessor::builder()).build(nothing) {
+        // Whether requests name a session is the host's affair: see `needs_session`.
+        let config = Config::default().request(Request::new().without_session());
+        match set.chain().add_to(StreamProcessor::builder().config(config)).build(nothing) {
             Ok(_) => Ok(set),
             Err(error) => Err(ConfigError::new(error.to_string())),
         }
@@ -98,6 +100,13 @@ impl PolicySet {
             Some(options) => config.text_call_options(options),
             None => config,
         }
+    }
+
+    /// The place of the first policy that counts by the [session](stream_core::SessionKey) of a request, in the order of
+    /// the file, from 0. A host that cannot tell the session of its requests refuses such a file at start.
+    #[must_use]
+    pub fn needs_session(&self) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.policy().needs().needs_session())
     }
 
     /// What each policy looks at and what it does not: to be shown at start.

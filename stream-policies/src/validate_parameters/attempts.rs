@@ -3,33 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use stream_core::{PolicyError, async_trait};
-
-/// Names the session that a request belongs to: a [request extension](stream_core::Request::extension) of the host's.
-///
-/// ```
-/// use stream_core::Request;
-/// use stream_policies::validate_parameters::SessionKey;
-///
-/// let request = Request::new().extension(SessionKey::new("tenant-7/conversation-12"));
-/// assert_eq!(request.get::<SessionKey>().map(SessionKey::as_str), Some("tenant-7/conversation-12"));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct SessionKey(String);
-
-impl SessionKey {
-    /// The session with this name.
-    #[must_use]
-    pub fn new(key: impl Into<String>) -> Self {
-        Self(key.into())
-    }
-
-    /// The name.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
+use stream_core::{PolicyError, SessionKey, async_trait};
 
 /// Counts failed calls in a row, for each session and tool. A host with several processes brings its own.
 ///

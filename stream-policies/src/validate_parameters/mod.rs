@@ -36,7 +36,8 @@
 //! | `budget` | none | so many invalid calls of a tool in a row, in one session; the last ends the stream |
 //!
 //! A budget breaks endless retries: the host names the session with a [`SessionKey`] in the request, and may bring its own
-//! store ([`Attempts`]). Requests without a session have no budget.
+//! store ([`Attempts`]). A request that neither names its session nor says that it has
+//! [none](stream_core::Request::without_session) is refused; one that has none has no budget.
 //!
 //! # Example
 //!
@@ -72,7 +73,8 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use attempts::{Attempts, MemoryAttempts, SessionKey};
+pub use attempts::{Attempts, MemoryAttempts};
 pub use failure::{Check, ParameterFailure};
 pub use policy::ValidateParameters;
 pub use settings::{Notice, OnInvalid, ToolSettings, UnknownTools, ValidateParametersSettings};
+pub use stream_core::SessionKey;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use stream_core::text_calls::UNPARSED;
 use stream_core::{
-    Attention, Chunk, Context, Ending, Needs, Policy, PolicyError, Replacement, StreamBlock, StreamState,
-    Verdict, async_trait,
+    Attention, Chunk, Context, Ending, Needs, Policy, PolicyError, Replacement, SessionKey, StreamBlock,
+    StreamState, Verdict, async_trait,
 };
 
-use super::attempts::{Attempts, MemoryAttempts, SessionKey};
+use super::attempts::{Attempts, MemoryAttempts};
 use super::failure::ParameterFailure;
 use super::rule::Rules;
 use super::settings::{Notice, OnInvalid, ValidateParametersSettings};
@@ -53,7 +53,7 @@ impl ValidateParameters {
 
     /// The session of the request, where attempts are counted.
     fn session(&self, ctx: &Context<'_>) -> Option<SessionKey> {
-        self.settings.budget.and_then(|_| ctx.request().get::<SessionKey>().cloned())
+        self.settings.budget.and_then(|_| ctx.request().session().cloned())
     }
 
     /// Something opaque: a call in the text that is not whole has no arguments that could hold.
@@ -97,7 +97,8 @@ impl Policy for ValidateParameters {
 
     fn needs(&self) -> Needs {
         // Opaque blocks for one kind of them: calls in the text that are not whole.
-        Needs::nothing().calls(Attention::Completed).opaque(Attention::Chunks)
+        let needs = Needs::nothing().calls(Attention::Completed).opaque(Attention::Chunks);
+        if self.settings.budget.is_some() { needs.session() } else { needs }
     }
 
     fn awaits(&self) -> bool {

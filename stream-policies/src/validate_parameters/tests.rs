@@ -276,10 +276,32 @@ fn a_budget_of_attempts_breaks_an_endless_loop() {
              terminal, shell, found none of them (attempt 3 of 3)"
         )
     );
-    // Without a session nothing is counted.
+    // A request that has none is not counted.
     for _ in 0..5 {
-        assert_eq!(run(&bad, &policy).view().ended, Ended::Clean);
+        let policy = policy.clone();
+        let config = Config::default().request(Request::new().without_session());
+        let replayed = Replay::new(&bad).config(config).policy(move || policy.clone()).run();
+        assert_eq!(replayed.view().ended, Ended::Clean);
     }
+}
+
+/// No setting without effect: a budget that could never count is refused when the stream is built.
+#[test]
+fn a_budget_is_refused_where_the_host_does_not_tell_the_session() {
+    let build = |request: Request, budget: Option<u32>| {
+        let settings = budget.map_or_else(shell, |budget| shell().budget(budget));
+        let upstream = futures::stream::empty::<Result<Vec<u8>, std::convert::Infallible>>();
+        let builder = stream_core::StreamProcessor::builder().config(Config::default().request(request));
+        builder.policy(policy(settings)).build(upstream).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(
+        build(Request::new(), Some(3)).unwrap_err(),
+        "expected a request that names its session, by which validate_parameters counts, or says that it has none; \
+         found neither"
+    );
+    assert_eq!(build(Request::new().without_session(), Some(3)), Ok(()));
+    assert_eq!(build(Request::new().extension(SessionKey::new("a")), Some(3)), Ok(()));
+    assert_eq!(build(Request::new(), None), Ok(()));
 }
 
 struct SlowStore(Duration);
