@@ -175,7 +175,7 @@ impl<'de> DeserializeSeed<'de> for Walk<'_> {
 
 impl Walk<'_> {
     /// A scalar: the session if the walk ends here, else nothing is there.
-    fn scalar(&self, text: impl ToString) -> Option<String> {
+    fn scalar(&self, text: &(impl ToString + ?Sized)) -> Option<String> {
         self.0.is_empty().then(|| text.to_string())
     }
 }
@@ -227,11 +227,11 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(self.scalar(number))
+        Ok(self.scalar(&number))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(self.scalar(number))
+        Ok(self.scalar(&number))
     }
 
     fn visit_f64<E: serde::de::Error>(self, _: f64) -> Result<Self::Value, E> {
