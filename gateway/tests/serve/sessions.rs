@@ -29,7 +29,7 @@ fn config(session: &str) -> String {
 
 fn ended(answer: &Answer, kind: WireKind) -> Ended {
     assert_eq!(answer.status, StatusCode::OK, "{kind}: {}", answer.text());
-    answer.report(kind, true).view().ended.clone()
+    answer.report(kind, true).view().ended
 }
 
 /// Issue: a budget works in the program, with sessions from a header.
@@ -106,7 +106,7 @@ fn a_replay_counts_in_the_session_that_it_is_told() {
                 .output()
                 .unwrap();
             let format: stream_testkit::conformance::Format = kind.name().parse().unwrap();
-            stream_testkit::conformance::check(format, &out.stdout).view().ended.clone()
+            stream_testkit::conformance::check(format, &out.stdout).view().ended
         };
         assert_eq!(replay(&["--session", "a"]), Ended::Refused, "{kind}");
         assert_eq!(replay(&[]), Ended::Clean, "{kind}");
