@@ -27,7 +27,8 @@ pub(crate) struct Upstream {
 #[derive(Debug, Clone)]
 enum Kind {
     Embedded(Embedded),
-    Remote(Remote),
+    /// Boxed: a client is as large as the features of its crate make it.
+    Remote(Box<Remote>),
 }
 
 impl Upstream {
@@ -36,7 +37,7 @@ impl Upstream {
         let kind = if targets.is_empty() {
             Kind::Embedded(Embedded::new()?)
         } else {
-            Kind::Remote(Remote::new(targets))
+            Kind::Remote(Box::new(Remote::new(targets)))
         };
         Ok(Self { settings, kind })
     }
