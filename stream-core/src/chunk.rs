@@ -1,7 +1,9 @@
 //! One step, as a policy sees it.
 
 use crate::block::BlockKey;
-use crate::delta::{Channel, Delta, DeltaKind, Text};
+use crate::delta::{Channel, Delta, DeltaKind, Slot, Text};
+use crate::json;
+use crate::sse::Frame;
 
 /// What came in this step.
 ///
@@ -16,6 +18,7 @@ pub struct Chunk {
     pub(crate) kind: ChunkKind,
     pub(crate) body: Option<Text>,
     pub(crate) edit: Option<Text>,
+    pub(crate) fields: u16,
 }
 
 impl Chunk {
@@ -55,6 +58,23 @@ impl Chunk {
         }
     }
 
+    /// The fields of its channel that the text stands in, one bit each; none for all. A client may read any of them and
+    /// not the others (chat: `reasoning` beside `reasoning_content`, a string or a list as `content`).
+    #[must_use]
+    pub fn fields(&self) -> u16 {
+        self.fields
+    }
+
+    /// The fragment of text in an opaque chunk that clients put together over the chunks of its block: the input of a
+    /// tool that the provider runs, the code that it interprets.
+    #[must_use]
+    pub fn fragment(&self) -> Option<&str> {
+        match self.kind {
+            ChunkKind::Opaque => self.body(),
+            _ => None,
+        }
+    }
+
     /// Whether it is payload: the policy decides whether it leaves. Everything else leaves by itself.
     #[must_use]
     pub fn is_payload(&self) -> bool {
@@ -85,14 +105,23 @@ impl Chunk {
         self
     }
 
-    pub(crate) fn of(step: u64, delta: &Delta, block: Option<BlockKey>, kind: ChunkKind) -> Self {
+    pub(crate) fn of(
+        step: u64,
+        delta: &Delta,
+        block: Option<BlockKey>,
+        kind: ChunkKind,
+        frame: Option<&Frame>,
+    ) -> Self {
         let body = match &delta.kind {
+            DeltaKind::Opaque { .. } if matches!(delta.slot, Slot::At { .. }) => {
+                frame.and_then(Frame::data_bytes).and_then(fragment)
+            }
             DeltaKind::Text { text, .. } => Some(text.clone()),
             DeltaKind::Call(call) => call.arguments.clone(),
             DeltaKind::Copy(copy) => copy.body.clone(),
             _ => None,
         };
-        Self { step, choice: delta.choice, block, kind, body, edit: None }
+        Self { step, choice: delta.choice, block, kind, body, edit: None, fields: delta.place.fields }
     }
 
     fn edit(&mut self, body: String) {
@@ -103,6 +132,17 @@ impl Chunk {
     fn body(&self) -> Option<&str> {
         self.edit.as_deref().or(self.body.as_deref())
     }
+}
+
+/// The `delta` of an event: a string, or an object of strings and its type.
+fn fragment(data: &[u8]) -> Option<Text> {
+    let delta = json::member(std::str::from_utf8(data).ok()?, "delta")?;
+    if let Some(text) = json::unquote(delta) {
+        return Some(text.into());
+    }
+    let strings = json::members(delta)?.into_iter().filter(|(name, _)| name != "type");
+    let joined: String = strings.filter_map(|(_, value)| json::unquote(value)).collect();
+    (!joined.is_empty()).then(|| joined.into())
 }
 
 /// The kinds of steps.

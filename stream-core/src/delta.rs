@@ -41,7 +41,16 @@ impl Delta {
     /// The same delta, standing at `outer`/`inner` of its frame.
     #[must_use]
     pub fn at(mut self, outer: usize, inner: usize) -> Self {
-        self.place = Place { outer: clamp(outer), inner: clamp(inner), split: None };
+        self.place = Place { outer: clamp(outer), inner: clamp(inner), ..Place::default() };
+        self
+    }
+
+    /// The same delta, whose text stands in these of its channel's fields, one bit each: a client may read any of them
+    /// and not the others (chat: `reasoning` and `reasoning_content`, a string and a list as `content`). No bit stands
+    /// for all of them.
+    #[must_use]
+    pub fn read_in(mut self, fields: u16) -> Self {
+        self.place.fields = fields;
         self
     }
 }
@@ -54,6 +63,8 @@ pub struct Place {
     pub outer: u32,
     /// Position within, or the format's own code for a field.
     pub inner: u32,
+    /// The fields that the text stands in: see [`Delta::read_in`].
+    pub fields: u16,
     /// Set on pieces of a text in which calls were found; writers never see one.
     pub(crate) split: Option<Split>,
 }

@@ -183,6 +183,16 @@ impl Intake {
         Ok(())
     }
 
+    /// Reads a frame that has other strings now.
+    pub(crate) fn read_again(&mut self, frame: Frame, whole: bool) -> Result<Outgoing, Error> {
+        if whole {
+            self.decoded.deltas.clear();
+            return self.read_whole(frame.raw().clone());
+        }
+        let nothing = Outgoing { frame: None, parts: Vec::new() };
+        self.read(frame).map(|outgoing| outgoing.unwrap_or(nothing))
+    }
+
     fn read(&mut self, mut frame: Frame) -> Result<Option<Outgoing>, Error> {
         self.decoded.deltas.clear();
         self.decoded.odd = None;

@@ -28,6 +28,7 @@ pub mod policy;
 pub mod processor;
 pub mod record;
 pub mod request;
+mod scrub;
 mod spelling;
 pub mod sse;
 mod stage;
@@ -50,6 +51,7 @@ pub use policy::{Attention, End, Needs, OnFailure, Policy, PolicyError, Replacem
 pub use processor::{BuildError, Handle, Outcome, StreamProcessor};
 pub use record::{Action, Decision, Observer};
 pub use request::{Request, SessionKey, Tool};
+pub use scrub::Scrub;
 pub use state::StreamState;
 pub use wire::{Ending, EndingKind};
 

@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::delta::{Channel, UpstreamError};
 use crate::error::Error;
 use crate::request::Request;
+use crate::scrub::Scrub;
 use crate::state::StreamState;
 use crate::wire::Ending;
 
@@ -91,6 +92,13 @@ pub trait Policy: Send {
         true
     }
 
+    /// What it does to the strings of frames that no block shows: fields nobody knows, opaque payload, annotations, ids,
+    /// errors. Nothing by default. Read once, when the stream starts.
+    fn scrub(&self, request: &Request) -> Option<Box<dyn Scrub>> {
+        let _ = request;
+        None
+    }
+
     /// Called at every step the policy [needs](Self::needs). May do what [`Context`] offers; what it does takes
     /// effect when it returns `Ok`, and not at all when it returns `Err`, panics, takes too long or is dropped.
     async fn on_chunk(
@@ -130,6 +138,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn needs_for(&self, request: &Request) -> Needs {
         (**self).needs_for(request)
+    }
+
+    fn scrub(&self, request: &Request) -> Option<Box<dyn Scrub>> {
+        (**self).scrub(request)
     }
 
     fn on_failure(&self) -> OnFailure {

@@ -42,7 +42,9 @@ impl Engine {
             }
             let next = self.intake.next();
             while let Some(comment) = self.intake.take_early() {
-                self.out.push_back(comment);
+                if !self.is_found_in(&comment) {
+                    self.out.push_back(comment);
+                }
             }
             match next {
                 Ok(Some(frame)) => self.take(frame),
@@ -74,6 +76,10 @@ impl Engine {
         if let (Some(observer), Some(frame)) = (&mut self.observer, &frame.frame) {
             observer.input(frame.raw());
         }
+        let frame = match self.scrubbed(frame) {
+            Ok(frame) => frame,
+            Err(error) => return self.close_for(0, error),
+        };
         let frames = match &mut self.text_calls {
             Some(text_calls) => text_calls.push(frame),
             None => vec![frame],
@@ -116,6 +122,7 @@ impl Engine {
             }
             self.stages.push(stage);
         }
+        self.record_early();
     }
 
     /// Makes one step in the last stage that has input.

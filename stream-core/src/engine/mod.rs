@@ -38,6 +38,7 @@ mod config;
 mod end;
 mod flow;
 mod report;
+mod scrubbing;
 mod time;
 mod watching;
 mod work;
@@ -61,6 +62,7 @@ use crate::ledger::Ticket;
 use crate::policy::{End, Needs, OnFailure, Policy, PolicyError, Verdict};
 use crate::record::{Action, Decision, Observer, StepView};
 use crate::request::Request;
+use crate::scrub::Scrubber;
 use crate::stage::Stage;
 use crate::state::StreamState;
 use crate::text_calls::TextCalls;
@@ -103,6 +105,9 @@ struct Spec {
     on_failure: OnFailure,
     time_limit: Option<Duration>,
     watching: bool,
+    scrubber: Option<Scrubber>,
+    /// A comment before the first event was taken out.
+    dropped_early: bool,
 }
 
 impl Spec {
@@ -113,6 +118,8 @@ impl Spec {
             on_failure: policy.on_failure(),
             time_limit: policy.time_limit(),
             watching: !policy.enforces(),
+            scrubber: policy.scrub(request).map(Scrubber::new),
+            dropped_early: false,
         }
     }
 
@@ -124,6 +131,8 @@ impl Spec {
             on_failure: OnFailure::Close,
             time_limit: None,
             watching: false,
+            scrubber: None,
+            dropped_early: false,
         }
     }
 }

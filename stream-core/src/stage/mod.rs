@@ -184,7 +184,10 @@ impl Stage {
     pub(crate) fn hook<'a>(&'a self, request: &'a Request, now: Duration) -> Option<(Chunk, Context<'a>)> {
         let shown = self.shown.as_ref()?;
         let chunk = match &shown.part {
-            Some(waiting) => Chunk::of(shown.step, &waiting.part.delta, waiting.part.key, shown.kind),
+            Some(waiting) => {
+                let frame = self.under_way.as_ref().and_then(|under_way| under_way.queued.frame.as_ref());
+                Chunk::of(shown.step, &waiting.part.delta, waiting.part.key, shown.kind, frame)
+            }
             None => Chunk {
                 step: shown.step,
                 choice: shown.choice,
@@ -192,6 +195,7 @@ impl Stage {
                 kind: shown.kind,
                 body: None,
                 edit: None,
+                fields: 0,
             },
         };
         Some((chunk, self.context(request, now)))

@@ -84,6 +84,10 @@ macro_rules! delegate {
         fn needs_for(&self, request: &stream_core::Request) -> stream_core::Needs {
             self.$inner.needs_for(request)
         }
+
+        fn scrub(&self, request: &stream_core::Request) -> Option<Box<dyn stream_core::Scrub>> {
+            self.$inner.scrub(request)
+        }
     };
     (@ on_failure $inner:tt) => {
         fn on_failure(&self) -> stream_core::OnFailure {

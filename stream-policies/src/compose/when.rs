@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 
 use stream_core::{
-    Attention, BlockKey, Chunk, Context, End, Needs, Policy, PolicyError, Request, StreamState, async_trait,
+    Attention, BlockKey, Chunk, Context, End, Needs, Policy, PolicyError, Request, Scrub, StreamState,
+    async_trait,
 };
 
 use super::{Condition, delegate};
@@ -86,6 +87,12 @@ impl<P: Policy> Policy for When<P> {
         }
         let needs = self.policy.needs_for(request);
         if self.tools.is_some() { only_calls(needs) } else { needs }
+    }
+
+    fn scrub(&self, request: &Request) -> Option<Box<dyn Scrub>> {
+        // Where it sees calls alone, no other string is its to change.
+        let looks = self.tools.is_none() && self.condition.holds(request) != Some(false);
+        looks.then(|| self.policy.scrub(request)).flatten()
     }
 
     async fn on_chunk(

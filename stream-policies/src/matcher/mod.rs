@@ -45,6 +45,7 @@ pub(crate) struct Patterns {
 #[derive(Debug)]
 struct Shared {
     names: Vec<Arc<str>>,
+    checked: Vec<bool>,
     machines: Vec<Machine>,
 }
 
@@ -52,12 +53,18 @@ impl Patterns {
     pub(crate) fn new(patterns: &[Pattern]) -> Result<Self, SettingsError> {
         let machines = machine::build(patterns)?;
         let names = patterns.iter().map(Pattern::name_arc).collect();
-        Ok(Self { shared: Arc::new(Shared { names, machines }) })
+        let checked = patterns.iter().map(|pattern| pattern.check.is_some()).collect();
+        Ok(Self { shared: Arc::new(Shared { names, checked, machines }) })
     }
 
     /// The name of a pattern, by its place in the list; what stands for text over the hold limit has none.
     pub(crate) fn name(&self, rule: usize) -> &str {
         self.shared.names.get(rule).map_or("hold limit", |name| name)
+    }
+
+    /// Whether a pattern counts only where its checksum holds.
+    pub(crate) fn is_checked(&self, rule: usize) -> bool {
+        self.shared.checked.get(rule).copied().unwrap_or_default()
     }
 
     /// The names of all patterns.

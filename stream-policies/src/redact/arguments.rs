@@ -49,7 +49,7 @@ pub(super) fn redact(arguments: &str, patterns: &Patterns, put: impl Fn(&Hit) ->
 }
 
 /// What is found in a string once escapes in what it says are resolved too, as in JSON that is written into a string.
-fn escaped_again(text: &str, patterns: &Patterns) -> Option<Hit> {
+pub(super) fn escaped_again(text: &str, patterns: &Patterns) -> Option<Hit> {
     let mut text = text.to_owned();
     for _ in 0..MOST_ESCAPES {
         if !text.contains('\\') {

@@ -23,7 +23,7 @@
 //! |---|---|---|
 //! | `presets` | none | kinds of secrets that are known by their shape, see [`Preset`] |
 //! | `patterns` | none | regexes and literals with names, see [`Pattern`](crate::Pattern); presets come first |
-//! | `places` | all four | where to look: `content`, `reasoning`, `refusal`, `arguments` |
+//! | `places` | all five | where to look: `content`, `reasoning`, `refusal`, `arguments`, `other` |
 //! | `replacement` | `[redacted]` | what stands for a hit; `{name}` becomes the name of the pattern. Never nothing: what stands on both sides would join |
 //! | `block_ends` | `reasoning_decides` | whether text at the end of a block waits for the next, see [`BlockEnds`](crate::BlockEnds) |
 //! | `hold_limit` | 65536 | how many bytes of one text may be undecided |
@@ -45,12 +45,16 @@
 //! Reasoning that is signed (Anthropic, Responses) cannot be edited (rule 22): each block is held until it is complete,
 //! and left without any text if something was found in it, so that the next turn still works.
 //!
+//! Every other string of an answer is matched by itself (place `other`): what the provider ran and made, citations and
+//! grounding, ids, errors, comments, fields nobody knows. What is found there leaves as a placeholder, and the frame keeps
+//! its other bytes. The input of a tool that the provider runs, and code that comes in pieces, is held until all of it is
+//! there, and is not sent if something is found in it. Tokens of log probabilities are matched together.
+//!
 //! # What it does not see
 //!
-//! What rides on text and says something else than the text: citations, grounding, log probabilities, other fields of a
-//! delta (they go with a text that is edited, and leave with one that is not). Opaque blocks (server tools and their
-//! results, images), ids of calls, which are the provider's words and not the
-//! model's, and errors of the upstream. A text in disguise (other letters that look alike, invisible characters, words
+//! Keys of letters alone, and values that are words of the protocol (`"type":"text"`), are no secrets: without them nobody
+//! could read the frame. In long strings of encoded bytes (images, signatures) only patterns without a checksum count:
+//! numbers of any kind occur there by chance. A text in disguise (other letters that look alike, invisible characters, words
 //! spelled letter by letter, the parts of a secret in several arguments) is another text.
 
 mod arguments;
@@ -58,6 +62,7 @@ mod checks;
 mod policy;
 mod preset;
 mod settings;
+mod strings;
 #[cfg(test)]
 mod tests;
 

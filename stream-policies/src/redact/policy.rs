@@ -1,13 +1,15 @@
 //! The policy.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use stream_core::{
-    Attention, Chunk, Context, End, Ending, Needs, Policy, PolicyError, Replacement, StreamState, ToolCall,
-    async_trait,
+    Attention, BlockKey, Chunk, ChunkKind, Context, End, Ending, Needs, Policy, PolicyError, Replacement,
+    Request, Scrub, StreamBlock, StreamState, ToolCall, async_trait,
 };
 
 use super::arguments::{self, Redacted};
+use super::strings::Strings;
 use super::{AtLimit, Place, RedactSettings};
 use crate::SettingsError;
 use crate::matcher::{Hit, Lane, Lanes, OVER_LIMIT, Patterns, Release, signed};
@@ -21,6 +23,8 @@ pub struct Redact {
     patterns: Patterns,
     settings: Arc<RedactSettings>,
     lanes: Lanes,
+    /// What has come of opaque blocks that clients put together.
+    fragments: BTreeMap<BlockKey, String>,
 }
 
 impl Redact {
@@ -32,7 +36,7 @@ impl Redact {
         let patterns = Patterns::new(&patterns)?;
         check_replacement(&settings.replacement, &patterns)?;
         let lanes = Lanes::new(patterns.clone(), settings.hold_limit, settings.block_ends);
-        Ok(Self { patterns, settings: Arc::new(settings), lanes })
+        Ok(Self { patterns, settings: Arc::new(settings), lanes, fragments: BTreeMap::new() })
     }
 
     fn attention(&self, place: Place, attention: Attention) -> Attention {
@@ -58,6 +62,28 @@ impl Redact {
         release(lane, &self.patterns, &self.settings, state, ctx);
     }
 
+    /// More of an opaque block: what clients put together is held until all of it is there.
+    fn opaque(&mut self, chunk: Chunk, ctx: &mut Context<'_>) {
+        let (Some(key), Some(fragment)) = (chunk.block(), chunk.fragment()) else {
+            ctx.send(chunk);
+            return;
+        };
+        self.fragments.entry(key).or_default().push_str(fragment);
+        ctx.buffer(chunk);
+    }
+
+    /// An opaque block is complete.
+    fn opaque_end(&mut self, key: BlockKey, ctx: &mut Context<'_>) {
+        let Some(said) = self.fragments.remove(&key) else { return };
+        match arguments::redact(&said, &self.patterns, |_| String::new()) {
+            Redacted::Clean => ctx.flush_block(key),
+            Redacted::Changed { rules, .. } | Redacted::Unreadable { rules } => {
+                let reason = reason(&self.patterns, rules);
+                ctx.discard_because(key, format!("{reason} in what the provider runs"));
+            }
+        }
+    }
+
     /// A block of text is complete: what is undecided at its end may be decided there.
     fn block_end(&mut self, state: &StreamState, ctx: &mut Context<'_>) {
         let Some(block) = state.just_completed() else { return };
@@ -72,6 +98,9 @@ impl Redact {
 
     /// No more text comes.
     fn finish(&mut self, state: &StreamState, ctx: &mut Context<'_>) {
+        while let Some(key) = self.fragments.keys().next().copied() {
+            self.opaque_end(key, ctx);
+        }
         for (_, lane) in self.lanes.all() {
             lane.finish();
             release(lane, &self.patterns, &self.settings, state, ctx);
@@ -122,7 +151,13 @@ impl Policy for Redact {
             .reasoning(self.attention(Place::Reasoning, Attention::Chunks))
             .refusal(self.attention(Place::Refusal, Attention::Chunks))
             .calls(self.attention(Place::Arguments, Attention::Completed))
+            .opaque(self.attention(Place::Other, Attention::Chunks))
             .structure(true)
+    }
+
+    fn scrub(&self, _: &Request) -> Option<Box<dyn Scrub>> {
+        let looks = self.settings.places.contains(&Place::Other);
+        looks.then(|| Strings::new(self.patterns.clone(), Arc::clone(&self.settings)).boxed())
     }
 
     fn awaits(&self) -> bool {
@@ -135,7 +170,14 @@ impl Policy for Redact {
         state: &StreamState,
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
-        self.text(chunk, state, ctx);
+        if chunk.kind() == ChunkKind::Opaque {
+            self.opaque(chunk, ctx);
+        } else {
+            self.text(chunk, state, ctx);
+        }
+        if let Some(StreamBlock::Opaque(block)) = state.just_completed() {
+            self.opaque_end(block.key(), ctx);
+        }
         if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) {
             return self.call(call, ctx);
         }
@@ -204,12 +246,12 @@ fn check_replacement(text: &str, patterns: &Patterns) -> Result<(), SettingsErro
 }
 
 /// What stands for a hit.
-fn put(hit: &Hit, patterns: &Patterns, settings: &RedactSettings) -> String {
+pub(super) fn put(hit: &Hit, patterns: &Patterns, settings: &RedactSettings) -> String {
     settings.replacement.replace("{name}", patterns.name(hit.rule))
 }
 
 /// Names what was found, each once.
-fn reason(patterns: &Patterns, mut rules: Vec<usize>) -> String {
+pub(super) fn reason(patterns: &Patterns, mut rules: Vec<usize>) -> String {
     rules.sort_unstable();
     let mut names: Vec<&str> = rules.into_iter().map(|rule| patterns.name(rule)).collect();
     names.dedup();

@@ -96,7 +96,7 @@ impl Default for RedactSettings {
         Self {
             presets: Vec::new(),
             patterns: Vec::new(),
-            places: vec![Place::Content, Place::Reasoning, Place::Refusal, Place::Arguments],
+            places: Place::ALL.to_vec(),
             replacement: "[redacted]".to_owned(),
             block_ends: BlockEnds::default(),
             hold_limit: 64 << 10,
@@ -118,6 +118,13 @@ pub enum Place {
     Refusal,
     /// The arguments of calls.
     Arguments,
+    /// Everything else, string by string: what the provider ran or made, citations, ids, errors, fields nobody knows.
+    Other,
+}
+
+impl Place {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Content, Self::Reasoning, Self::Refusal, Self::Arguments, Self::Other];
 }
 
 /// What happens when more text is undecided than the limit allows. That it leaves is no choice.

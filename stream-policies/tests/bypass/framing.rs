@@ -185,14 +185,16 @@ fn fields_of_a_delta_outside_of_one_are_read_by_nobody() {
     }
 }
 
+/// Rule 28: fields nobody knows are plain, and a policy that takes text out searches their strings.
 #[test]
-fn unknown_fields_at_the_top_leave_as_they_came() {
-    // No client reads them, and the core says so: only what is a delta is judged.
-    let frame = data(
-        r#"{"id":"c","x_secret":"secret","choices":[{"index":0,"delta":{"content":"ok"},"finish_reason":null}]}"#,
-    );
-    let body = frame + &end("stop");
-    assert_eq!(run(redact, &body).out, body);
+fn unknown_fields_at_the_top_leave_as_they_came_but_for_what_is_found_in_them() {
+    let body = |said: &str| {
+        data(&format!(
+            r#"{{"id":"c","x_note":"{said}","choices":[{{"index":0,"delta":{{"content":"ok"}},"finish_reason":null}}]}}"#
+        )) + &end("stop")
+    };
+    assert_eq!(run(redact, &body("a note")).out, body("a note"));
+    assert_eq!(run(redact, &body("a secret")).out, body("a [redacted]"));
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod names;
 mod notices;
 mod presets;
 mod secrets_arguments;
+mod secrets_beside;
 mod secrets_places;
 mod secrets_text;
 mod stop;

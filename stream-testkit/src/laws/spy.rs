@@ -7,7 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use stream_core::{
-    Chunk, Context, End, Needs, OnFailure, Policy, PolicyError, Request, StreamState, async_trait,
+    Chunk, Context, End, Needs, OnFailure, Policy, PolicyError, Request, Scrub, StreamState, async_trait,
 };
 
 /// How often hooks were called.
@@ -35,6 +35,10 @@ impl Policy for Spy {
 
     fn needs_for(&self, request: &Request) -> Needs {
         self.policy.needs_for(request)
+    }
+
+    fn scrub(&self, request: &Request) -> Option<Box<dyn Scrub>> {
+        self.policy.scrub(request)
     }
 
     fn on_failure(&self) -> OnFailure {

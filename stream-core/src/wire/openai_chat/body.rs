@@ -22,7 +22,9 @@ impl BodyReader<'_> {
     pub(super) fn body(&mut self, body: &Body<'_>) -> Result<(), DecodeError> {
         self.reasoning(body)?;
         match &body.content {
-            Some(Content::Text(text)) => self.text(Channel::Content, text, Field::Content, 0),
+            Some(Content::Text(text)) => {
+                self.text(Channel::Content, text, Field::Content, 0, bit(Field::Content));
+            }
             Some(Content::List(items)) => {
                 for (item, raw) in items.iter().enumerate() {
                     self.content_part(raw.get(), item)?;
@@ -32,7 +34,7 @@ impl BodyReader<'_> {
         }
         if let Some(audio) = &body.audio {
             if let Some(Str(text)) = &audio.transcript {
-                self.text(Channel::Content, text, Field::Transcript, 0);
+                self.text(Channel::Content, text, Field::Transcript, 0, 0);
             }
             if let Some(data) = audio.data.filter(|data| !is_void(data.get())) {
                 let kind = opaque("audio", Runs::Server, data.get().len());
@@ -40,7 +42,7 @@ impl BodyReader<'_> {
             }
         }
         if let Some(Str(text)) = &body.refusal {
-            self.text(Channel::Refusal, text, Field::Refusal, 0);
+            self.text(Channel::Refusal, text, Field::Refusal, 0, 0);
         }
         self.calls(body)
     }
@@ -52,24 +54,33 @@ impl BodyReader<'_> {
             None => Vec::new(),
         };
         // Twins repeat each other and are said once; one that says something else is payload of its own.
+        let filled = |twin: &'_ Option<Str<'_>>| twin.as_ref().is_some_and(|text| !text.0.is_empty());
+        let of_details: String = details.iter().flatten().map(Detail::first).collect();
         let twins = [(&body.reasoning_content, Field::ReasoningContent), (&body.reasoning, Field::Reasoning)];
         let mut said: Option<&str> = None;
-        for (twin, field) in twins {
-            if let Some(Str(text)) = twin
-                && !text.is_empty()
-                && said != Some(text)
-            {
-                self.text(Channel::Reasoning, text, field, 0);
-                said = Some(text);
+        for (at, (twin, field)) in twins.iter().enumerate() {
+            let Some(Str(text)) = twin else { continue };
+            if !filled(twin) || said == Some(text) {
+                continue;
             }
+            let mut fields = bit(*field);
+            for (other, field) in &twins[at + 1..] {
+                let same = other.as_ref().is_some_and(|other| other.0 == *text);
+                fields |= if same { bit(*field) } else { 0 };
+            }
+            if of_details == *text {
+                fields |= bit(Field::ReasoningDetail);
+            }
+            self.text(Channel::Reasoning, text, *field, 0, fields);
+            said = Some(text);
         }
-        let of_details: String = details.iter().flatten().map(Detail::first).collect();
         for (item, detail) in details.iter().enumerate() {
             let Some(detail) = detail else { continue };
+            let field = Field::ReasoningDetail;
             if said != Some(&of_details) {
-                self.text(Channel::Reasoning, detail.first(), Field::ReasoningDetail, item);
+                self.text(Channel::Reasoning, detail.first(), field, item, bit(field));
             }
-            self.text(Channel::Reasoning, detail.second(), Field::ReasoningDetail, item);
+            self.text(Channel::Reasoning, detail.second(), field, item, bit(Field::Other));
         }
         signed |= details.iter().flatten().any(Detail::is_signed);
         if signed {
@@ -87,11 +98,11 @@ impl BodyReader<'_> {
         let kind = part.as_ref().and_then(|part| part.kind.as_ref()).map_or("unknown", |kind| &kind.0);
         match part.as_ref() {
             Some(ContentPart { text: Some(Str(text)), .. }) if matches!(kind, "text" | "output_text") => {
-                self.text(Channel::Content, text, Field::ContentItem, item);
+                self.text(Channel::Content, text, Field::ContentItem, item, bit(Field::ContentItem));
             }
             Some(ContentPart { thinking: Some(thinking), .. }) if kind == "thinking" => {
                 let text = thinking_text(thinking)?;
-                self.text(Channel::Reasoning, &text, Field::ContentItem, item);
+                self.text(Channel::Reasoning, &text, Field::ContentItem, item, bit(Field::ContentItem));
             }
             _ if is_void(raw) => {}
             _ => {
@@ -167,16 +178,22 @@ impl BodyReader<'_> {
         }
     }
 
-    fn text(&mut self, channel: Channel, text: &str, field: Field, item: usize) {
+    fn text(&mut self, channel: Channel, text: &str, field: Field, item: usize, fields: u16) {
         if !text.is_empty() {
             let slot = if field == Field::Transcript { Slot::Speech } else { Slot::Run };
-            self.push(slot, DeltaKind::Text { channel, text: text.into() }, field, item);
+            let delta = Delta::new(self.number, slot, DeltaKind::Text { channel, text: text.into() });
+            self.into.deltas.push(put(delta, self.outer, field, item).read_in(fields));
         }
     }
 
     fn push(&mut self, slot: Slot, kind: DeltaKind, field: Field, item: usize) {
         self.into.deltas.push(put(Delta::new(self.number, slot, kind), self.outer, field, item));
     }
+}
+
+/// The bit of a field among those that a client may read alone.
+fn bit(field: Field) -> u16 {
+    1 << (field as u16)
 }
 
 /// The text of a `thinking` part: a string, or a list of text parts.

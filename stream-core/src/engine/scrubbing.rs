@@ -1,0 +1,55 @@
+//! Strings that no block shows are taken out before the frame is stepped through.
+
+use bytes::Bytes;
+
+use super::{Engine, Spec};
+use crate::error::Error;
+use crate::record::Action;
+use crate::scrub::{Known, Scrubbed};
+use crate::wire::Outgoing;
+
+impl Engine {
+    /// Whether a policy wants a comment that comes before the first event to say something else.
+    pub(super) fn is_found_in(&mut self, comment: &Bytes) -> bool {
+        let found = |spec: &Spec| spec.scrubber.as_ref().is_some_and(|scrubber| scrubber.finds_in(comment));
+        let Some(spec) = self.specs.iter_mut().find(|spec| !spec.watching && found(spec)) else {
+            return false;
+        };
+        spec.dropped_early = true;
+        true
+    }
+
+    /// Records the comments that were taken out before there were stages.
+    pub(super) fn record_early(&mut self) {
+        for stage in 0..self.specs.len() {
+            if std::mem::take(&mut self.specs[stage].dropped_early) {
+                self.record(stage, Action::Dropped, "a comment before the first event".to_owned());
+            }
+        }
+    }
+
+    /// The frame as the policies that look at every string want it.
+    ///
+    /// # Errors
+    ///
+    /// When the frame cannot be read without what was taken out.
+    pub(super) fn scrubbed(&mut self, mut outgoing: Outgoing) -> Result<Outgoing, Error> {
+        for stage in 0..self.specs.len() {
+            if self.specs[stage].scrubber.is_none() || self.stages[stage].is_bypassed() {
+                continue;
+            }
+            let (Some(frame), Some(scrubber)) = (&outgoing.frame, &mut self.specs[stage].scrubber) else {
+                continue;
+            };
+            let known = Known::of(&outgoing.parts);
+            let Some(Scrubbed { frame, reason }) = scrubber.frame(frame, &known, self.is_whole) else {
+                continue;
+            };
+            self.record(stage, Action::Edited, reason.unwrap_or_else(|| "a string of a frame".to_owned()));
+            if !self.stages[stage].watching {
+                outgoing = self.intake.read_again(frame, self.is_whole)?;
+            }
+        }
+        Ok(outgoing)
+    }
+}

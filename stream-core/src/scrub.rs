@@ -1,0 +1,119 @@
+//! Strings that no block shows: fields nobody knows, opaque payload, annotations, ids, errors (rule 28).
+//!
+//! A policy that takes text out of an answer sees text, arguments and names block by block. Every other string of a
+//! frame passes its [`Scrub`], each by itself. A frame in which one was changed is written anew with the other string,
+//! and read again: what every policy sees is what the client gets.
+
+mod document;
+mod known;
+mod logprobs;
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::Bytes;
+
+pub(crate) use self::known::Known;
+use crate::policy::Replacement;
+use crate::sse::Frame;
+
+/// Takes text out of the strings of frames that no block shows. One value per stream, made by
+/// [`Policy::scrub`](crate::policy::Policy::scrub).
+pub trait Scrub: fmt::Debug + Send {
+    /// What stands in the place of a string (a key, a value, a whole number, a comment), with the reason for the record;
+    /// `None` if the string stays as it came.
+    ///
+    /// The answer depends on the string alone: copies of a string stay copies.
+    fn scrub(&self, text: &str) -> Option<Replacement>;
+}
+
+/// A frame with other strings.
+#[derive(Debug)]
+pub(crate) struct Scrubbed {
+    pub(crate) frame: Frame,
+    /// Why, as the policy said.
+    pub(crate) reason: Option<String>,
+}
+
+/// The strings of frames, as one policy wants them.
+#[derive(Debug)]
+pub(crate) struct Scrubber {
+    scrub: Box<dyn Scrub>,
+    /// The document before, in which nothing was found: what both begin and end with need not be searched again.
+    last: Vec<u8>,
+}
+
+impl Scrubber {
+    pub(crate) fn new(scrub: Box<dyn Scrub>) -> Self {
+        Self { scrub, last: Vec::new() }
+    }
+
+    /// Whether something is found in bytes that are no event.
+    pub(crate) fn finds_in(&self, bytes: &[u8]) -> bool {
+        self.scrub.scrub(&String::from_utf8_lossy(bytes)).is_some()
+    }
+
+    /// The frame with other strings; `None` if all stay.
+    pub(crate) fn frame(&mut self, frame: &Frame, known: &Known<'_>, whole: bool) -> Option<Scrubbed> {
+        let mut reason = None;
+        let data = frame.data().or_else(|| frame.lenient_data());
+        let Some(data) = data else {
+            let found = self.scrub.scrub(&String::from_utf8_lossy(frame.raw()))?;
+            return Some(Scrubbed { frame: Frame::filler(), reason: found.reason });
+        };
+        let around = !whole && self.is_found_around(frame, &data, &mut reason);
+        let document = std::str::from_utf8(&data).ok()?;
+        let changed = document::scrub(document, &self.last, known, &*self.scrub, &mut reason);
+        if !around && changed.is_none() {
+            self.remember(&data);
+            return None;
+        }
+        let document = changed.map_or(Cow::Borrowed(document), Cow::Owned);
+        let frame = if whole {
+            Frame::whole(Bytes::from(document.into_owned()))
+        } else {
+            Frame::event_of(frame.event(), &document)
+        };
+        Some(Scrubbed { frame, reason })
+    }
+
+    /// Whether something is found in the lines around the data: comments, ids, names of events.
+    fn is_found_around(&self, frame: &Frame, data: &Bytes, reason: &mut Option<String>) -> bool {
+        let raw = frame.raw();
+        let start = (data.as_ptr() as usize).wrapping_sub(raw.as_ptr() as usize);
+        let end = start.saturating_add(data.len());
+        let around = match (raw.get(..start), raw.get(end..)) {
+            (Some(head), Some(tail)) => [head, tail],
+            // Data of several lines is no slice of the frame.
+            _ => [&raw[..], &[][..]],
+        };
+        let mut lines = around.into_iter().flat_map(|text| text.split(|byte| matches!(byte, b'\n' | b'\r')));
+        let found = lines.find_map(|line| match line {
+            b"" | b"data: " | b"data:" => None,
+            line if line.strip_prefix(b"event: ").is_some_and(|name| name.iter().all(is_letter)) => None,
+            line => self.scrub.scrub(&String::from_utf8_lossy(line)),
+        });
+        let is_found = found.is_some();
+        *reason = reason.take().or(found.and_then(|found| found.reason));
+        is_found
+    }
+
+    fn remember(&mut self, data: &[u8]) {
+        self.last.clear();
+        if data.len() <= REMEMBERED {
+            self.last.extend_from_slice(data);
+        }
+    }
+}
+
+/// Whether a key or a value is a word of letters, as those of the protocol are: no secret is one.
+fn is_word(text: &str) -> bool {
+    text.as_bytes().iter().all(is_letter)
+}
+
+fn is_letter(byte: &u8) -> bool {
+    byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.')
+}
+
+/// The longest document that is remembered, in bytes: most events are shorter.
+const REMEMBERED: usize = 1024;
