@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::context::EffectError;
 use crate::delta::{CallFlavor, Channel, Runs, Text};
 use crate::policy::Replacement;
-use crate::text_calls::TextCall;
+use crate::text_calls::{Problem, TextCall, UnparsedCall};
 use crate::wire::Traits;
 
 /// Names a block. Opaque, unique in its stream, and the only name that effects take: ids and indices are what the
@@ -350,6 +350,7 @@ pub struct OpaqueBlock {
     pub(crate) head: Head,
     pub(crate) kind: Text,
     pub(crate) runs: Runs,
+    pub(crate) unparsed: Option<Arc<UnparsedCall>>,
 }
 
 impl OpaqueBlock {
@@ -369,6 +370,19 @@ impl OpaqueBlock {
     #[must_use]
     pub fn runs(&self) -> Runs {
         self.runs
+    }
+
+    /// Its text, if it began like a call that is [written as text](crate::text_calls) and is none.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        self.unparsed.as_ref().map(|unparsed| unparsed.text())
+    }
+
+    /// What is wrong with a call that is written as text, and is none: of which tool and parameter, where in the text,
+    /// and what was expected.
+    #[must_use]
+    pub fn problem(&self) -> Option<&Problem> {
+        self.unparsed.as_ref().map(|unparsed| unparsed.problem())
     }
 }
 

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::text_calls::TextCall;
+use crate::text_calls::{TextCall, UnparsedCall};
 
 /// Text shared without copying between the fold, the policy and the writer.
 pub type Text = Arc<str>;
@@ -143,6 +143,8 @@ pub enum DeltaKind {
         /// How many bytes of payload it carries.
         bytes: usize,
     },
+    /// Payload: what began like a call in the text and is none.
+    Unparsed(Arc<UnparsedCall>),
     /// Follower: a numbered text block opens. It leaves with the first text of the block.
     Start {
         /// Which kind of text it will hold.
@@ -199,7 +201,7 @@ impl DeltaKind {
     #[must_use]
     pub fn is_payload(&self) -> bool {
         match self {
-            Self::Text { .. } | Self::Call(_) | Self::Opaque { .. } => true,
+            Self::Text { .. } | Self::Call(_) | Self::Opaque { .. } | Self::Unparsed(_) => true,
             Self::Copy(copy) => copy.is_first,
             _ => false,
         }

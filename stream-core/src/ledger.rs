@@ -35,8 +35,8 @@ pub(crate) struct Ledger {
     pub(crate) item: Option<u32>,
     /// The tags around calls or reasoning, written as text, in which it stands.
     section: Option<u32>,
-    /// The numbered text in which it was written.
-    host: Option<BlockKey>,
+    /// The numbered texts in which it was written: a call may go on in the next one.
+    hosts: Vec<BlockKey>,
     /// What was written into this text: its openings, ends and copies stand around that, too.
     guests: ItemLedger,
     guests_touched: bool,
@@ -230,9 +230,9 @@ impl Ledgers {
     /// Something of a block was dropped or edited.
     pub(crate) fn touch(&mut self, key: BlockKey) {
         let ledger = self.get_mut(key);
-        let (choice, host) = (ledger.choice, ledger.host);
+        let (choice, hosts) = (ledger.choice, ledger.hosts.clone());
         self.choice_mut(choice).touched = true;
-        if let Some(host) = host {
+        for host in hosts {
             self.get_mut(host).guests_touched = true;
         }
     }
@@ -271,7 +271,7 @@ impl Ledgers {
             ledger.choice = block.choice();
             ledger.item = around.item;
             ledger.section = around.section;
-            ledger.host = around.host;
+            ledger.hosts.extend(around.host);
             ledger.watched = watched;
             ledger.channel = block.channel();
             // A call that was written as text is text to the format: it has no part in its finish reasons.
@@ -408,13 +408,34 @@ impl Ledgers {
     /// Counts also for what stands around a block.
     fn count_around(&mut self, key: BlockKey, change: impl Fn(&mut ItemLedger)) {
         let ledger = self.get_mut(key);
-        let (item, section, host) = (ledger.item, ledger.section, ledger.host);
+        let (item, section, hosts) = (ledger.item, ledger.section, ledger.hosts.clone());
         for item in [item, section].into_iter().flatten() {
             change(self.items.entry(item).or_default());
         }
-        if let Some(host) = host {
+        for host in hosts {
             change(&mut self.get_mut(host).guests);
         }
+    }
+
+    /// What was written into one text goes on in another.
+    pub(crate) fn goes_on_in(&mut self, key: BlockKey, host: BlockKey) {
+        let ledger = self.get_mut(key);
+        if ledger.hosts.contains(&host) {
+            return;
+        }
+        ledger.hosts.push(host);
+        let touched = ledger.is_touched_itself();
+        let counts = ItemLedger {
+            payload: ledger.payload,
+            kept: ledger.kept,
+            undecided: ledger.undecided,
+            ..ItemLedger::default()
+        };
+        let host = self.get_mut(host);
+        host.guests_touched |= touched;
+        host.guests.payload += counts.payload;
+        host.guests.kept += counts.kept;
+        host.guests.undecided += counts.undecided;
     }
 
     /// A call that was written as text is to leave as a structured one, before its choice finishes.

@@ -132,8 +132,8 @@ impl Fold {
                 let opening = &*call;
                 self.written(choice, written, |fold| fold.open_call(choice, None, opening))?
             }
-            DeltaKind::Opaque { kind, runs, bytes } if written.is_some() => {
-                self.written(choice, written, |fold| fold.open_opaque(choice, kind.clone(), *runs, *bytes))?
+            DeltaKind::Unparsed(unparsed) => {
+                self.written(choice, written, |fold| fold.open_unparsed(choice, unparsed))?
             }
             DeltaKind::CallText => {
                 Transition::Folded(written.and_then(|call| self.written.get(&call).copied()))
@@ -248,6 +248,12 @@ impl Fold {
         self.keep.content = true;
     }
 
+    /// Keeps the text of every channel, whatever the policy looks at.
+    pub(crate) fn keep_text(&mut self) {
+        let calls = self.keep.calls;
+        self.keep = Keep { calls, ..Keep::ALL };
+    }
+
     /// Takes over id and model; the first ones win.
     pub(crate) fn meta(&mut self, id: Option<Text>, model: Option<Text>) {
         if self.state.id.is_none() {
@@ -315,7 +321,12 @@ impl Fold {
             }
             None => {
                 let key = self.open(choice, |key| {
-                    StreamBlock::Opaque(OpaqueBlock { head: Head::new(key, choice), kind, runs })
+                    StreamBlock::Opaque(OpaqueBlock {
+                        head: Head::new(key, choice),
+                        kind,
+                        runs,
+                        unparsed: None,
+                    })
                 })?;
                 self.place(item, part, Class::Other, key);
                 key
@@ -327,7 +338,7 @@ impl Fold {
 
     fn open_opaque(&mut self, choice: u32, kind: Text, runs: Runs, bytes: usize) -> Result<BlockKey, Error> {
         let key = self.open(choice, |key| {
-            StreamBlock::Opaque(OpaqueBlock { head: Head::new(key, choice), kind, runs })
+            StreamBlock::Opaque(OpaqueBlock { head: Head::new(key, choice), kind, runs, unparsed: None })
         })?;
         self.state.blocks[key.index()].head_mut().bytes = bytes;
         Ok(key)

@@ -159,8 +159,8 @@ impl Assembler {
         let Config { limits, interleaved, .. } = self.config;
         let intake = &mut self.intake;
         if self.fold.is_none() {
-            let restates = intake.settled_format().traits().restates;
-            self.text_calls = TextCalls::of(&self.config, true, restates);
+            let traits = intake.settled_format().traits();
+            self.text_calls = TextCalls::of(&self.config, true, traits);
         }
         self.fold.get_or_insert_with(|| Fold::new(intake.settled_format(), 0, Keep::ALL, limits, interleaved))
     }

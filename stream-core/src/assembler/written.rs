@@ -1,9 +1,12 @@
 //! Calls that were written as text: each comes whole, between the texts around it.
 
+use std::sync::Arc;
+
 use crate::assembler::fold::{Class, Fold, Transition};
-use crate::block::BlockKey;
-use crate::delta::{Channel, Slot};
+use crate::block::{BlockKey, Head, OpaqueBlock, StreamBlock};
+use crate::delta::{Channel, Runs, Slot};
 use crate::error::Error;
+use crate::text_calls::{UNPARSED, UnparsedCall};
 
 impl Fold {
     /// A call, or what began like one and is none. It ends the running text before it; a numbered text goes on behind it.
@@ -26,9 +29,24 @@ impl Fold {
         Ok(Transition::Folded(Some(key)))
     }
 
+    /// Opens what began like a call in the text and is none.
+    pub(super) fn open_unparsed(
+        &mut self,
+        choice: u32,
+        unparsed: &Arc<UnparsedCall>,
+    ) -> Result<BlockKey, Error> {
+        let key = self.open(choice, |key| {
+            let (head, kind, runs) = (Head::new(key, choice), UNPARSED.into(), Runs::Unknown);
+            StreamBlock::Opaque(OpaqueBlock { head, kind, runs, unparsed: Some(Arc::clone(unparsed)) })
+        })?;
+        self.state.blocks[key.index()].head_mut().bytes = unparsed.text().len();
+        Ok(key)
+    }
+
     /// The numbered block of text in which something was written.
     pub(crate) fn host(&self, slot: Slot) -> Option<BlockKey> {
         let Slot::At { item, part } = slot else { return None };
-        self.slots.get(&(item, part, Class::Text(Channel::Content))).copied()
+        let channels = [Channel::Content, Channel::Refusal, Channel::Reasoning];
+        channels.into_iter().find_map(|channel| self.slots.get(&(item, part, Class::Text(channel))).copied())
     }
 }

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::policy::{Attention, End, Needs};
 use crate::record::Action;
 use crate::stage::{Advance, Stage};
-use crate::text_calls::TextCalls;
+use crate::text_calls::{Searched, TextCalls};
 use crate::wire::{Outgoing, WriterOptions};
 
 impl Engine {
@@ -108,17 +108,20 @@ impl Engine {
         self.writer = Some(format.writer(&WriterOptions { normalise, ..self.config.writer.clone() }));
         let Config { limits, interleaved, .. } = self.config;
         let looks = self.specs.iter().any(|spec| spec.needs.guards && spec.needs.calls != Attention::Nothing);
-        self.text_calls = TextCalls::of(&self.config, looks, format.traits().restates);
+        self.text_calls = TextCalls::of(&self.config, looks, format.traits());
         for (number, spec) in self.specs.iter().enumerate() {
             let number = u8::try_from(number).unwrap_or(u8::MAX);
             let (name, needs) = (spec.name.as_str(), spec.needs);
             let format = Arc::clone(&format);
             let mut stage = Stage::new(number, name, needs, spec.on_failure, format, limits, interleaved);
             stage.watching = spec.watching;
-            stage.text_calls = self.text_calls.is_some();
-            if stage.text_calls && needs != Needs::nothing() {
-                // What it does not look at may still say a call again: copies are held against all of the text.
-                stage.fold.keep_content();
+            stage.text_calls = self.text_calls.as_ref().map_or(Searched::Nothing, TextCalls::searched);
+            // What it does not look at may still say a call again: copies are held against all of the text.
+            match stage.text_calls {
+                _ if needs == Needs::nothing() => {}
+                Searched::Nothing => {}
+                Searched::Content => stage.fold.keep_content(),
+                Searched::AllText => stage.fold.keep_text(),
             }
             self.stages.push(stage);
         }

@@ -22,6 +22,7 @@ use crate::outbox::{Mark, Outbox, Queued, Waiting};
 use crate::policy::{Attention, Needs, OnFailure, Verdict};
 use crate::record::{Action, Decision};
 use crate::request::Request;
+use crate::text_calls::Searched;
 use crate::wire::{Ending, Fate, Outgoing, Part, SharedFormat};
 
 /// One policy's view of the stream: its own fold, and the queue of what it has not let go.
@@ -47,7 +48,7 @@ pub(crate) struct Stage {
     /// Only watches: frames pass it by on their way, and what it lets go goes nowhere.
     pub(crate) watching: bool,
     /// Calls are looked for in the text.
-    pub(crate) text_calls: bool,
+    pub(crate) text_calls: Searched,
     /// Keys of the stage before, and the keys of the same blocks here.
     renamed: HashMap<BlockKey, BlockKey>,
     /// Inserted texts that wait for the end of a call, with their choices.
@@ -128,7 +129,7 @@ impl Stage {
             marks: 0,
             bypassed: false,
             watching: false,
-            text_calls: false,
+            text_calls: Searched::Nothing,
             renamed: HashMap::new(),
             deferred: Vec::new(),
             decisions: Vec::new(),

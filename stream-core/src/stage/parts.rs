@@ -11,6 +11,7 @@ use crate::ledger::Around;
 use crate::outbox::{Mark, Waiting};
 use crate::policy::{Attention, Needs};
 use crate::record::Action;
+use crate::text_calls::Searched;
 use crate::wire::Fate;
 
 impl Stage {
@@ -153,7 +154,12 @@ impl Stage {
                 }
                 Mark::Wraps { item }
             }
-            (DeltaKind::CallText, _) if block.is_some() => Mark::Closes,
+            (DeltaKind::CallText, _) if block.is_some() => {
+                if let (Some(key), Some(host)) = (key, self.fold.host(delta.slot)) {
+                    self.ledgers.goes_on_in(key, host);
+                }
+                Mark::Closes
+            }
             // What the policy does not look at it cannot drop: the opening need not wait for it.
             (DeltaKind::Start { channel }, _) if self.ignores(*channel) => Mark::Decided,
             (DeltaKind::Start { .. }, _) if !reasoning && block.is_some() => Mark::Opens,
@@ -180,7 +186,11 @@ impl Stage {
 
     /// Whether text of this channel passes the policy by.
     fn ignores(&self, channel: Channel) -> bool {
-        let may_hold_calls = self.text_calls && channel == Channel::Content;
+        let may_hold_calls = match self.text_calls {
+            Searched::Nothing => false,
+            Searched::Content => channel == Channel::Content,
+            Searched::AllText => true,
+        };
         let looks = self.needs.of_channel(channel) != Attention::Nothing
             || (may_hold_calls && self.needs != Needs::nothing());
         self.bypassed || !looks

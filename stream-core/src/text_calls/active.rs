@@ -78,13 +78,20 @@ impl Scanner {
     /// The name is known: reports that the call begins.
     fn begin(&mut self, call: &mut Call, cut: usize) {
         if call.muted {
-            return;
+            return self.flush_all(self.at);
         }
         let start = call.machine.call_start();
-        if let (Some(section), true) = (call.section, start > 0) {
+        // Text that must not be left without the call stands around it, as a wrapper's tags do.
+        if self.at + start > self.from {
+            let section = *call.section.get_or_insert_with(|| {
+                self.sections += 1;
+                self.sections - 1
+            });
             let first = matches!(call.machine.unit, Unit::First { .. });
             let role = if first { MarkupRole::Open } else { MarkupRole::Between };
-            self.events.push(Event::Markup(Markup { range: self.absolute(0..start), section, role }));
+            let range = self.base + self.from as u64..self.base + (self.at + start) as u64;
+            self.events.push(Event::Markup(Markup { range, section, role }));
+            self.from = self.at;
         }
         call.reported = start;
         let text = &self.buf.as_bytes()[self.at..self.at + cut];
@@ -118,9 +125,8 @@ impl Scanner {
         let start = call.machine.call_start();
         let text = &self.buf.as_bytes()[self.at..self.at + end];
         let name = call.name.clone().unwrap_or_default();
-        if self.options.malformed && call.machine.hides_tags(&plan, text) {
-            // Another parser may end the value earlier, and find a call in it.
-            return self.failed(&mut call, end, end, ProblemKind::UnclosedParameter);
+        if let Some((at, kind)) = self.ambiguity(&call, &plan, end) {
+            return self.failed(&mut call, end, at, kind);
         }
         let arguments = call.machine.arguments(&plan, &name, text, &self.options.schemas);
         let arguments = match arguments {
@@ -143,7 +149,7 @@ impl Scanner {
             })));
         }
         self.consume(end);
-        self.state = match call.section {
+        self.state = match call.section.filter(|_| call.kind != Kind::Alone) {
             Some(number) => {
                 let section = Section { number, kind: call.kind, plan: call.plan };
                 State::Between(section.machines(&self.plans), section)
@@ -166,13 +172,21 @@ impl Scanner {
         if call.muted {
             self.report(call, end);
         } else {
-            let start = if call.name.is_some() { call.machine.call_start() } else { 0 };
+            let start = if call.name.is_some() { self.at + call.machine.call_start() } else { self.from };
+            let reported = self.from + call.reported.min(end);
+            let text = &self.buf.as_bytes()[self.at..self.at + end];
+            let problem = Problem {
+                tool: call.name.clone(),
+                parameter: call.machine.parameter(text, at),
+                ..Problem::new(kind, self.base + (self.at + at) as u64)
+            };
             self.events.push(Event::Unparsed(Unparsed {
-                range: self.absolute(call.reported.min(end)..end),
-                start: self.base + (self.at + start) as u64,
+                range: self.base + reported as u64..self.base + (self.at + end) as u64,
+                start: self.base + start as u64,
                 dialect: Arc::clone(&self.plans.dialects[call.plan].dialect),
                 begun: call.name.is_some(),
-                problem: Problem { kind, at: self.base + (self.at + at) as u64 },
+                text: self.buf[start..self.at + end].to_owned(),
+                problem,
             }));
         }
         self.consume(end);

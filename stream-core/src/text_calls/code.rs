@@ -22,6 +22,16 @@ enum State {
 }
 
 impl Code {
+    /// The state inside of a line.
+    pub(super) fn within_line() -> Self {
+        Self { line_has_text: true, ..Self::default() }
+    }
+
+    /// What comes next counts as the begin of a line, too.
+    pub(super) fn begin_line(&mut self) {
+        self.line_has_text = false;
+    }
+
     /// Takes text that holds no backtick.
     pub(super) fn pass(&mut self, text: &[u8]) {
         if text.is_empty() {

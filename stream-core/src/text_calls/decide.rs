@@ -8,9 +8,11 @@ use super::set::Plans;
 pub(super) enum Decision {
     Wait,
     Take(Box<Machine>),
-    /// None of them is one. What has no marker of its own is not looked for again before `through`.
+    /// None of them is one. What has no marker of its own is not looked for again before `through`; `fits` tells how
+    /// far the text fitted one of the dialects, and which.
     None {
         through: usize,
+        fits: Option<(usize, usize)>,
     },
 }
 
@@ -52,7 +54,15 @@ pub(super) fn decide(
     if let (Some(at), false) = (unsure, waits) {
         return Decision::Take(Box::new(machines.swap_remove(at)));
     }
-    if waits { Decision::Wait } else { Decision::None { through } }
+    if waits {
+        return Decision::Wait;
+    }
+    let fits = machines.iter().filter_map(|machine| match (machine.unit, &machine.outcome) {
+        (Unit::First { plan, .. }, Some(Outcome::Fail { end, .. })) => Some((*end, plan)),
+        (Unit::First { plan, .. }, None) => Some((text.len(), plan)),
+        _ => None,
+    });
+    Decision::None { through, fits: fits.max() }
 }
 
 fn is_call(machine: &Machine) -> bool {

@@ -172,13 +172,13 @@ impl Dialect {
         self
     }
 
-    /// Calls stand in a list, in brackets.
+    /// Calls stand in a list, in brackets; behind a wrapper's opener a single call without brackets counts, too.
     pub fn array(mut self) -> Self {
         self.array = Array::Always;
         self
     }
 
-    /// Calls may stand in a list.
+    /// Calls may stand in a list, inside of the wrapper or, where there is none, inside of the tags of one call.
     pub fn maybe_array(mut self) -> Self {
         self.array = Array::Either;
         self
@@ -206,6 +206,12 @@ impl Dialect {
     /// Whether the name of a call stands inside of its tags.
     pub(super) fn names_in_body(&self) -> bool {
         matches!(self.body, Body::Object(_))
+    }
+
+    /// Whether the tags around one call may hold a list of calls instead.
+    pub(super) fn tags_hold_lists(&self) -> bool {
+        let is_tagged = self.wrapper.is_none() && self.calls.iter().all(|call| !call.is_empty());
+        self.array == Array::Either && is_tagged && self.names_in_body()
     }
 
     fn new(name: impl Into<Cow<'static, str>>, body: Body) -> Self {

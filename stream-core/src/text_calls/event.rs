@@ -179,21 +179,60 @@ pub struct Unparsed {
     pub dialect: Arc<Dialect>,
     /// Whether a [`CallStart`](Event::CallStart) was reported for it.
     pub begun: bool,
+    /// Its text, from where it began.
+    pub text: String,
     /// What is wrong, and where.
     pub problem: Problem,
 }
 
+/// What began like a call in the text of a stream and is none: its text, and what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnparsedCall {
+    pub(super) text: String,
+    pub(super) problem: Problem,
+}
+
+impl UnparsedCall {
+    /// Its text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What is wrong with it: of which tool and parameter, where in the text, and what was expected.
+    #[must_use]
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+}
+
 /// What is wrong with a call, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// What is wrong.
     pub kind: ProblemKind,
     /// The byte of the text at which it shows.
     pub at: u64,
+    /// The tool that the call names, as far as that is known.
+    pub tool: Option<String>,
+    /// The parameter in which it shows, where the dialect has a tag for each.
+    pub parameter: Option<String>,
+}
+
+impl Problem {
+    pub(super) fn new(kind: ProblemKind, at: u64) -> Self {
+        Self { kind, at, tool: None, parameter: None }
+    }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.tool, &self.parameter) {
+            (Some(tool), Some(parameter)) => write!(f, "tool {tool:?}, parameter {parameter:?}: ")?,
+            (Some(tool), None) => write!(f, "tool {tool:?}: ")?,
+            (None, _) => {}
+        }
         write!(f, "{} at byte {}", self.kind, self.at)
     }
 }
@@ -234,6 +273,14 @@ pub enum ProblemKind {
     RepeatedKey,
     /// A Python argument without a name: which parameter it means is not known.
     UnnamedArgument,
+    /// The call holds the tags of another one: parsers disagree over where it ends and what is called.
+    InnerCall,
+    /// More payload follows where the call's closing tag belongs.
+    MissingCloser,
+    /// The begin of a marker stands directly before a reasoning tag: without the reasoning it could be a call.
+    InterruptedMarker,
+    /// The text goes on with something that nobody can tell: its block was over, or others came in between.
+    UnknownPlace,
 }
 
 impl fmt::Display for ProblemKind {
@@ -255,6 +302,12 @@ impl fmt::Display for ProblemKind {
             Self::UnclosedParameter => f.write_str("expected the parameter's closing tag, found the end"),
             Self::RepeatedKey => f.write_str("expected each key once, found one twice"),
             Self::UnnamedArgument => f.write_str("expected a named argument, found one without a name"),
+            Self::InnerCall => f.write_str("expected one call, found the tags of another inside of it"),
+            Self::MissingCloser => f.write_str("expected the call's closing tag, found more payload"),
+            Self::InterruptedMarker => {
+                f.write_str("expected the rest of a call's marker, found a reasoning tag")
+            }
+            Self::UnknownPlace => f.write_str("expected the text of an open block, found more of one before"),
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Frames on their way out: the pieces of a text become one part again, as the format has it.
 
-use super::source::index;
 use super::split::{Piece, TextCalls, Wire};
-use crate::delta::{CallDelta, Delta, DeltaKind, Restated, Slot};
+use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Restated, Slot};
 use crate::wire::{Fate, Outgoing, Part};
 
 /// How a call left, for the rest of its text.
@@ -150,15 +149,18 @@ impl TextCalls {
 
     /// All pieces of a part came: it leaves as it came, with what is left, or not at all.
     fn finish(&mut self, joined: Joined, parts: &mut Vec<Part>) {
-        let Joined { wire, at, text, mut part } = joined;
-        let Some(Wire { delta, source, range }) = self.wires.remove(&wire) else { return };
+        let Joined { wire, at, mut text, mut part } = joined;
+        let Some(Wire { delta, block, start }) = self.wires.remove(&wire) else { return };
         let untouched = said(&delta) == Some(text.as_str());
-        if let Some(source) = self.sources.get_mut(&source) {
-            if !untouched && source.sent.is_none() {
-                let before = source.text.as_deref().and_then(|all| all.get(..index(range.start)));
-                source.sent = before.map(str::to_owned);
+        if !untouched && self.signed && block.2 == Channel::Reasoning {
+            // A signature stands for it: it is emptied, never edited (rule 22).
+            text.clear();
+        }
+        if let Some(block) = self.blocks.get_mut(&block) {
+            if !untouched {
+                block.edited(start);
             }
-            if let Some(sent) = &mut source.sent {
+            if let Some(sent) = &mut block.sent {
                 sent.push_str(&text);
             }
         }
@@ -180,13 +182,14 @@ impl TextCalls {
 
     /// A copy says what is left of its text.
     fn copied(&mut self, mut part: Part, wire: u32) -> Option<Part> {
-        let Wire { delta, source, .. } = self.wires.remove(&wire)?;
-        let sent = self.sources.get(&source).and_then(|source| source.sent.clone());
+        let Wire { delta, block, .. } = self.wires.remove(&wire)?;
+        let sent = self.blocks.get(&block).and_then(|block| block.sent.clone());
         part.delta = delta;
         match sent {
             _ if part.fate == Fate::Dropped => {}
             None => part.fate = Fate::Kept,
-            Some(sent) if sent.is_empty() => part.fate = Fate::Dropped,
+            // Reasoning keeps its frame.
+            Some(sent) if sent.is_empty() && block.2 != Channel::Reasoning => part.fate = Fate::Dropped,
             Some(sent) => {
                 say(&mut part.delta, &sent);
                 part.fate = Fate::Edited;

@@ -16,17 +16,19 @@ pub fn anthropic() -> Dialect {
 /// `<|tool_call|>{"name", "arguments"}</|tool_call|>`: Qwen, when prompted so.
 pub fn qwen_prompted() -> Dialect {
     Dialect::json("qwen-prompted")
-        .call("<|tool_call|>{~}{<|tool_call|>?}", "</|tool_call|>{or}</|tool_call|}{or}<|/tool_call|>")
+        .call("<|tool_call|>", "</|tool_call|>{or}</|tool_call|}{or}<|/tool_call|>")
+        .also_call("<|tool_call|>{~}<|tool_call|>")
+        .maybe_array()
 }
 
 /// `<function_call>{"name", "arguments"}</function_call>`: Llama 3, when prompted so, and Granite 20B.
 pub fn llama_function_call() -> Dialect {
-    Dialect::json("llama-function-call").call("<function_call>", "</function_call>")
+    Dialect::json("llama-function-call").call("<function_call>", "</function_call>").maybe_array()
 }
 
 /// `<tool_call>{"name", "arguments"}</tool_call>`: Hermes, Qwen 2.5 and 3, Granite 4, ERNIE.
 pub fn hermes() -> Dialect {
-    Dialect::json("hermes").call("<tool_call>", "</tool_call>")
+    Dialect::json("hermes").call("<tool_call>", "</tool_call>").maybe_array()
 }
 
 /// `<tool_call><function=NAME><parameter=KEY>VALUE</parameter></function></tool_call>`: Qwen3-Coder, Nemotron 3, MiMo,
@@ -70,7 +72,7 @@ pub fn mistral_v11() -> Dialect {
 
 /// `<|python_tag|>{"name", "parameters"}`, several separated by semicolons: Llama 3.
 pub fn llama_python_tag() -> Dialect {
-    Dialect::json("llama-python-tag").wrapper("<|python_tag|>", "<|eom_id|>").separator(";")
+    Dialect::json("llama-python-tag").wrapper("<|python_tag|>", "<|eom_id|>").separator(";").maybe_array()
 }
 
 /// `{"name", "parameters"}` and no marker at all: Llama 3. Counts only when it begins a line, is whole, and its tool was
@@ -219,7 +221,7 @@ pub fn cohere() -> Dialect {
 
 /// `<|action_start|><|plugin|>{"name", "parameters"}<|action_end|>`: InternLM.
 pub fn internlm() -> Dialect {
-    Dialect::json("internlm").call("<|action_start|>{~}<|plugin|>", "<|action_end|>")
+    Dialect::json("internlm").call("<|action_start|>{~}<|plugin|>", "<|action_end|>").maybe_array()
 }
 
 /// `<|tools_prefix|>[{"NAME": {…}}]<|tools_suffix|>`: Apertus.

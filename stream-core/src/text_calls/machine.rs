@@ -10,6 +10,7 @@ use super::plan::{Kind, Plan};
 use super::python::{self, Python};
 use super::schema::{Schemas, push_string};
 use super::set::Plans;
+use super::space::{Space, space_at};
 use super::tagged::{Tagged, occurs};
 use super::template::{Match, Matcher, Template};
 
@@ -169,6 +170,14 @@ impl Machine {
         .unwrap_or((text.len(), ProblemKind::Truncated))
     }
 
+    /// The tagged parameter that stands at a place, or is being read.
+    pub(super) fn parameter(&self, text: &[u8], at: usize) -> Option<String> {
+        match &self.payload {
+            Some(Payload::Tagged(tagged)) => tagged.parameter_at(at).map(|key| lossy(text, key)),
+            _ => None,
+        }
+    }
+
     /// Whether a value of a tagged call holds tags of a call itself.
     pub(super) fn hides_tags(&self, plan: &Plan, text: &[u8]) -> bool {
         let (Some(Payload::Tagged(tagged)), Body::Parameters(parameters)) =
@@ -180,6 +189,29 @@ impl Machine {
             plan.dialect.call_close.iter().map(|close| Template::new(close)).collect();
         let tags = plan.dialect.calls.iter().chain([&parameters.open]).chain(&closers);
         tagged.values().any(|value| tags.clone().any(|tag| occurs(tag, &text[value.clone()])))
+    }
+
+    /// Where a call that is done may hold another: what a hole for anything took, and the body. The brace that opens the
+    /// body is no begin of another call.
+    pub(super) fn inside(&self) -> impl Iterator<Item = Range<usize>> {
+        let body = match &self.payload {
+            Some(Payload::Object(object) | Payload::Arguments(object)) => {
+                object.whole().start + 1..self.body_end
+            }
+            _ => self.head..self.body_end,
+        };
+        self.lead.skipped.clone().into_iter().chain([body])
+    }
+
+    /// Whether a call that is done has no closing tag, though its dialect has one, and goes on with what could be more
+    /// calls.
+    pub(super) fn goes_on(&self, plan: &Plan, end: usize, text: &[u8]) -> bool {
+        let is_unclosed = self.tail.is_some() && end <= self.body_end && !plan.dialect.call_close.is_empty();
+        let mut next = end;
+        while let Space::Some(length) = space_at(text, next) {
+            next += length;
+        }
+        is_unclosed && matches!(text.get(next), Some(b'{' | b'[' | b',' | b';'))
     }
 
     /// The arguments of a call that is done.

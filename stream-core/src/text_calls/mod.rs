@@ -9,6 +9,7 @@ mod decide;
 mod dialect;
 mod encode;
 mod event;
+mod inner;
 mod join;
 mod json;
 pub mod known;
@@ -18,8 +19,10 @@ mod machine;
 mod options;
 mod plan;
 mod python;
+mod said;
 mod scanner;
 mod schema;
+mod seam;
 mod set;
 mod source;
 mod space;
@@ -30,11 +33,13 @@ mod triggers;
 mod validate;
 
 pub use dialect::Dialect;
-pub use event::{CallStart, Event, Markup, MarkupRole, Problem, ProblemKind, TextCall, Unparsed};
+pub use event::{
+    CallStart, Event, Markup, MarkupRole, Problem, ProblemKind, TextCall, Unparsed, UnparsedCall,
+};
 pub use options::ScanOptions;
 pub use scanner::Scanner;
 pub use set::DialectSet;
-pub(crate) use split::TextCalls;
 pub use split::UNPARSED;
+pub(crate) use split::{Searched, TextCalls};
 pub use template::Template;
 pub use validate::validate;

@@ -16,6 +16,7 @@ pub struct ScanOptions {
     pub(super) in_reasoning: bool,
     pub(super) unknown_names: bool,
     pub(super) malformed: bool,
+    pub(super) every_reading: bool,
     pub(super) limit: usize,
     pub(super) schemas: Arc<Schemas>,
 }
@@ -28,15 +29,22 @@ impl ScanOptions {
             in_reasoning: false,
             unknown_names: false,
             malformed: false,
+            every_reading: false,
             limit: 16 << 20,
             schemas: Arc::default(),
         }
     }
 
-    /// Calls count wherever they stand and whatever they name, and what begins like a call and is none is
-    /// [reported](super::Event::Unparsed): the client's parser may be less careful.
+    /// Calls count wherever they stand and whatever they name, what begins like a call and is none is
+    /// [reported](super::Event::Unparsed), and [every reading](Self::every_reading) counts: the client's parser may be less
+    /// careful.
     pub fn strict() -> Self {
-        Self::new().in_code(true).in_reasoning(true).unknown_names(true).report_malformed(true)
+        Self::new()
+            .in_code(true)
+            .in_reasoning(true)
+            .unknown_names(true)
+            .report_malformed(true)
+            .every_reading(true)
     }
 
     /// Whether calls count in fences and inline code.
@@ -60,6 +68,19 @@ impl ScanOptions {
     /// Whether what diverges soon after its opener, before its name, is reported instead of being text.
     pub fn report_malformed(mut self, report: bool) -> Self {
         self.malformed = report;
+        self
+    }
+
+    /// Whether the readings of other parsers count as well. Parsers that look for markers by pattern find them inside of
+    /// strings and values too, many read the texts of all blocks of an answer joined, and some read calls out of reasoning.
+    ///
+    /// - A call that holds the marker of a call in its name, arguments or values is reported: it has no single meaning.
+    /// - What stands directly before a call and could be the begin of a marker leaves only with the call, since the text
+    ///   behind a call that is gone might complete it.
+    /// - In a stream, the text of all blocks of a choice is searched joined, and native reasoning, refusals and transcripts
+    ///   are searched like content.
+    pub fn every_reading(mut self, count: bool) -> Self {
+        self.every_reading = count;
         self
     }
 

@@ -56,14 +56,21 @@ impl Plan {
             dialect.wrapper.clone().map(|wrapper| wrapper.then(&space)),
             (dialect.wrapper.is_none() || dialect.wrapper_optional).then(Template::default),
         ];
+        // Tags around each call may stand around a list of calls that have none of their own.
+        let tags_hold_lists = dialect.tags_hold_lists();
         for wrapper in wrappers.into_iter().flatten() {
             for call in &dialect.calls {
                 let kind = if wrapper.is_empty() { Kind::Alone } else { Kind::Wrapped };
-                if dialect.array != Array::Always {
+                // A marker tells by itself that calls follow: brackets around them may be missing.
+                let is_marked = !wrapper.is_empty() && matches!(dialect.body, Body::Object(_));
+                if dialect.array != Array::Always || is_marked {
                     let template = wrapper.clone().ends_lead().then(call);
                     openers.push(Opener { template, kind });
                 }
-                if dialect.array != Array::Never {
+                if tags_hold_lists {
+                    let template = call.clone().then(&list).ends_lead();
+                    openers.push(Opener { template, kind: Kind::Listed });
+                } else if dialect.array != Array::Never {
                     // Without a wrapper the bracket itself is the marker.
                     let open = if wrapper.is_empty() { Template::new("[{~}") } else { list.clone() };
                     let template = wrapper.clone().then(&open).ends_lead().then(call);
@@ -76,9 +83,13 @@ impl Plan {
         };
         let between = match &dialect.separator {
             Some(separator) => Template::new(&format!("{{~}}{{{separator}?}}{{~}}")),
-            None => space.clone(),
+            None => Template::new("{~}{,?}{~}"),
         };
-        let end = Template::optional_end(&dialect.wrapper_close);
+        // A comma that is missing does not hide the call behind it.
+        let comma = Template::new("{~}{,?}{~}");
+        let listed = if tags_hold_lists { vec![comma.ends_lead()] } else { next(&comma) };
+        let tags_end = if tags_hold_lists { &dialect.call_close } else { &dialect.wrapper_close };
+        let end = Template::optional_end(tags_end);
         let closes = dialect.wrapper_close.iter().map(|close| Template::new(&format!("{{~}}{close}")));
         let (parameters, closer) = match &dialect.body {
             Body::Parameters(parameters) => (
@@ -93,7 +104,7 @@ impl Plan {
         };
         Self {
             openers,
-            next: [next(&between), next(&Template::new("{~},{~}"))],
+            next: [next(&between), listed],
             close: [closes.collect(), vec![Template::new("{~}]").then(&end)]],
             tail: Template::optional_end(&dialect.call_close),
             parameters,

@@ -11,6 +11,7 @@ use super::event::{Event, Markup, MarkupRole};
 use super::machine::{Machine, Outcome, Unit};
 use super::options::ScanOptions;
 use super::plan::Kind;
+use super::seam::Seam;
 use super::set::{DialectSet, Plans};
 use super::triggers::Triggers;
 
@@ -32,7 +33,7 @@ use super::triggers::Triggers;
 pub struct Scanner {
     pub(super) plans: Arc<Plans>,
     pub(super) options: ScanOptions,
-    triggers: Triggers,
+    pub(super) triggers: Arc<Triggers>,
     /// Text that is not decided, or of the call that is open.
     pub(super) buf: String,
     /// Where `buf` begins in the whole text.
@@ -40,14 +41,16 @@ pub struct Scanner {
     /// Where the search or the candidates stand in `buf`.
     pub(super) at: usize,
     /// Where text that was not reported begins in `buf`.
-    from: usize,
+    pub(super) from: usize,
     pub(super) state: State,
-    code: Code,
+    pub(super) code: Code,
     /// The reasoning tag that is open.
     pub(super) reasoning: Option<usize>,
     /// Before this, nothing without a marker is looked for again.
     unmarked_from: u64,
-    sections: u32,
+    /// Text that could still become a marker, were something behind it taken out.
+    pub(super) seam: Seam,
+    pub(super) sections: u32,
     pub(super) events: Vec<Event>,
 }
 
@@ -75,9 +78,16 @@ impl Scanner {
     #[must_use]
     pub fn new(set: &DialectSet, options: ScanOptions) -> Self {
         let plans = Arc::clone(&set.plans);
+        let triggers = Arc::new(Triggers::new(&plans, &options));
+        let mut scanner = Self::of(plans, triggers, options);
+        scanner.reasoning = set.starts_in_reasoning.then_some(0);
+        scanner
+    }
+
+    pub(super) fn of(plans: Arc<Plans>, triggers: Arc<Triggers>, options: ScanOptions) -> Self {
         Self {
-            triggers: Triggers::new(&plans, &options),
             plans,
+            triggers,
             options,
             buf: String::new(),
             base: 0,
@@ -85,8 +95,9 @@ impl Scanner {
             from: 0,
             state: State::Text,
             code: Code::default(),
-            reasoning: set.starts_in_reasoning.then_some(0),
+            reasoning: None,
             unmarked_from: 0,
+            seam: Seam::default(),
             sections: 0,
             events: Vec::new(),
         }
@@ -114,7 +125,30 @@ impl Scanner {
             State::Active(call) => call.reported,
             _ => 0,
         };
-        self.base + (self.at + reported) as u64
+        self.base + (self.from + reported) as u64
+    }
+
+    /// Begins anew at this place of the whole text, with everything before it reported.
+    pub(super) fn restart(&mut self, at: u64) {
+        let reasoning = self.reasoning;
+        let (plans, triggers) = (Arc::clone(&self.plans), Arc::clone(&self.triggers));
+        let sections = self.sections;
+        *self = Self::of(plans, triggers, self.options.clone());
+        (self.base, self.reasoning, self.sections) = (at, reasoning, sections);
+    }
+
+    /// The text of another block begins: what counts at the begin of a line counts here.
+    pub(super) fn begin_block(&mut self) {
+        self.code.begin_line();
+    }
+
+    /// Whether a candidate with a marker of its own waits for more text.
+    pub(super) fn waits_for_marker(&self) -> bool {
+        let is_marked = |machine: &Machine| match machine.unit {
+            Unit::First { plan, .. } => !self.plans.dialects[plan].dialect.only_whole,
+            _ => false,
+        };
+        matches!(&self.state, State::Pending(machines) if machines.iter().any(is_marked))
     }
 
     fn run(&mut self, ended: bool) {
@@ -157,19 +191,25 @@ impl Scanner {
         }
         if ended {
             self.code.settle();
+            self.seam = Seam::default();
         }
         self.flush_text(self.at);
         false
     }
 
     /// What may begin with this byte, here.
-    fn candidates(&self, byte: u8) -> Vec<Machine> {
+    fn candidates(&mut self, byte: u8) -> Vec<Machine> {
         let mut found = Vec::new();
         let rest = &self.buf.as_bytes()[self.at..];
         let visible = self.reasoning.is_none() || self.options.in_reasoning;
+        let at = self.base + self.at as u64;
         for (plan, opener) in self.triggers.openers(byte) {
             let only_whole = self.plans.dialects[plan].dialect.only_whole;
-            if !only_whole && !self.plans.dialects[plan].openers[opener].template.may_begin(rest) {
+            let template = &self.plans.dialects[plan].openers[opener].template;
+            if !only_whole && !template.may_begin(rest) {
+                if self.options.every_reading {
+                    self.seam.fits(at, at + template.begins(rest) as u64, plan);
+                }
                 continue;
             }
             let place =
@@ -206,8 +246,12 @@ impl Scanner {
                 self.take(*machine, None);
                 true
             }
-            Decision::None { through } => {
-                self.unmarked_from = self.unmarked_from.max(self.base + (self.at + through) as u64);
+            Decision::None { through, fits } => {
+                let at = self.base + self.at as u64;
+                self.unmarked_from = self.unmarked_from.max(at + through as u64);
+                if let Some((fits, plan)) = fits.filter(|_| self.options.every_reading) {
+                    self.seam.fits(at, at + fits as u64, plan);
+                }
                 self.skip_byte();
                 self.state = State::Text;
                 true
@@ -262,6 +306,10 @@ impl Scanner {
     fn take_tag(&mut self, machine: &Machine, section: Option<Section>) {
         let Some(Outcome::Done(end)) = machine.outcome else { return };
         self.flush_text(self.at);
+        if self.from < self.at && matches!(machine.unit, Unit::Think(_)) {
+            return self.interrupted(end);
+        }
+        self.flush_all(self.at);
         let range = self.absolute(0..end);
         let event = match machine.unit {
             Unit::Think(tag) => {
@@ -296,8 +344,14 @@ impl Scanner {
         self.from = self.at;
     }
 
-    /// Reports text up to `end`.
+    /// Reports text up to `end`, but for what could become a marker if what follows it is taken out.
     pub(super) fn flush_text(&mut self, end: usize) {
+        let free = self.seam.free(self.base + end as u64).saturating_sub(self.base);
+        self.flush_all(usize::try_from(free).unwrap_or(end));
+    }
+
+    /// Reports text up to `end`.
+    pub(super) fn flush_all(&mut self, end: usize) {
         if end > self.from {
             let range = self.base + self.from as u64..self.base + end as u64;
             let thinks = self.reasoning.is_some();

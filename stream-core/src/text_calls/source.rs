@@ -1,11 +1,12 @@
-//! One text of a stream, on its way through the scanner.
+//! A text of a stream on its way through the scanner: of one block, or of all blocks of a choice joined.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::event::{Event, Markup, MarkupRole, TextCall};
+use super::event::{Event, Markup, MarkupRole, Problem, ProblemKind, TextCall, Unparsed, UnparsedCall};
 use super::options::ScanOptions;
+use super::said::BlockName;
 use super::scanner::Scanner;
 use super::set::DialectSet;
 
@@ -15,15 +16,12 @@ pub(super) struct Source {
     scanner: Scanner,
     /// What was found and has not been given out.
     pub(super) found: VecDeque<Segment>,
-    /// All of the text, for copies of it; given up where it is longer than the limit.
-    pub(super) text: Option<String>,
-    limit: usize,
     /// How much of the text has come.
     pub(super) length: u64,
     /// How much of it is decided.
     pub(super) decided: u64,
-    /// What is no content: calls, tags, reasoning.
-    removed: Vec<Range<u64>>,
+    /// The block whose text came last.
+    pub(super) block: Option<BlockName>,
     ended: bool,
     /// Where the call that is open began, with what stood before it in its list.
     opened: Option<u64>,
@@ -32,8 +30,6 @@ pub(super) struct Source {
     reasoning: Option<u32>,
     /// A wrapper that ended without a closer, before the next segment.
     unclosed: Option<u32>,
-    /// What is left of the text after edits; `None` while it is all there.
-    pub(super) sent: Option<String>,
 }
 
 /// A stretch of a text.
@@ -62,7 +58,7 @@ pub(super) enum What {
         lead: u64,
     },
     /// What began like a call and is none.
-    Unparsed,
+    Unparsed(Arc<UnparsedCall>),
 }
 
 /// Numbers for sections and calls, unique in a stream.
@@ -80,21 +76,18 @@ impl Default for Numbers {
 }
 
 impl Source {
-    pub(super) fn new(set: &DialectSet, options: ScanOptions, limit: usize) -> Self {
+    pub(super) fn new(set: &DialectSet, options: ScanOptions) -> Self {
         Self {
             scanner: Scanner::new(set, options),
             found: VecDeque::new(),
-            text: Some(String::new()),
-            limit,
             length: 0,
             decided: 0,
-            removed: Vec::new(),
+            block: None,
             ended: false,
             opened: None,
             section: None,
             reasoning: None,
             unclosed: None,
-            sent: None,
         }
     }
 
@@ -102,19 +95,44 @@ impl Source {
     pub(super) fn push(&mut self, text: &str, numbers: &mut Numbers) -> Range<u64> {
         let start = self.length;
         self.length += text.len() as u64;
-        if let Some(all) = self.text.take_if(|all| all.len() + text.len() <= self.limit) {
-            self.text = Some(all + text);
-        } else {
-            self.text = None;
-        }
         if self.ended && !text.is_empty() {
             // It was over: nobody can tell what this goes on with, and nothing waits for it.
-            self.segment(start..self.length, What::Unparsed, None, Some(numbers.call()));
+            self.unreadable(text, numbers);
             return start..self.length;
         }
         let events: Vec<Event> = self.scanner.push(text).collect();
         events.into_iter().for_each(|event| self.take(event, numbers));
         start..self.length
+    }
+
+    /// Takes text of which nobody can tell what it goes on with; where it stands. What comes behind it is read afresh.
+    pub(super) fn push_unreadable(&mut self, text: &str, numbers: &mut Numbers) -> Range<u64> {
+        let events: Vec<Event> = self.scanner.end().collect();
+        events.into_iter().for_each(|event| self.take(event, numbers));
+        let start = self.length;
+        self.length += text.len() as u64;
+        self.unreadable(text, numbers);
+        self.scanner.restart(self.length);
+        start..self.length
+    }
+
+    fn unreadable(&mut self, text: &str, numbers: &mut Numbers) {
+        let start = self.length - text.len() as u64;
+        let problem = Problem::new(ProblemKind::UnknownPlace, start);
+        let unparsed = Arc::new(UnparsedCall { text: text.to_owned(), problem });
+        self.segment(start..self.length, What::Unparsed(unparsed), None, Some(numbers.call()));
+    }
+
+    /// The text goes on in another block, or in the same one again.
+    pub(super) fn enter(&mut self, block: BlockName) {
+        if self.block.replace(block).is_some_and(|last| last != block) {
+            self.scanner.begin_block();
+        }
+    }
+
+    /// Whether all that came is decided.
+    pub(super) fn is_decided(&self) -> bool {
+        self.decided >= self.length
     }
 
     /// No more of it comes.
@@ -129,24 +147,6 @@ impl Source {
     /// A new block in the same place: it goes on.
     pub(super) fn reopen(&mut self) {
         self.ended = false;
-    }
-
-    /// Whether calls, tags or reasoning were found in it.
-    pub(super) fn holds_more_than_content(&self) -> bool {
-        !self.removed.is_empty()
-    }
-
-    /// The first `length` bytes, if they are `copy`, without what is no content.
-    pub(super) fn content(&self, length: u64, copy: &str) -> Option<String> {
-        let all = self.text.as_deref().filter(|all| all.get(..index(length)) == Some(copy))?;
-        let mut content = String::new();
-        let mut at = 0;
-        for removed in self.removed.iter().take_while(|removed| removed.start < length) {
-            content.push_str(&all[at..index(removed.start)]);
-            at = index(removed.end.min(length));
-        }
-        content.push_str(&all[at..index(length)]);
-        Some(content)
     }
 
     fn take(&mut self, event: Event, numbers: &mut Numbers) {
@@ -187,7 +187,10 @@ impl Source {
                     self.leave_section();
                 }
                 let start = self.opened.take().unwrap_or(unparsed.range.start);
-                self.segment(start..unparsed.range.end, What::Unparsed, section, Some(numbers.call()));
+                let end = unparsed.range.end;
+                let Unparsed { text, problem, .. } = unparsed;
+                let what = What::Unparsed(Arc::new(UnparsedCall { text, problem }));
+                self.segment(start..end, what, section, Some(numbers.call()));
             }
         }
     }
@@ -224,9 +227,6 @@ impl Source {
             return;
         }
         self.decided = range.end;
-        if !matches!(what, What::Text) {
-            self.removed.push(range.clone());
-        }
         let closes = self.unclosed.take();
         self.found.push_back(Segment { range, what, section, closes, call });
     }

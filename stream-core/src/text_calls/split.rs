@@ -5,13 +5,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::options::ScanOptions;
+use super::said::{BlockName, Said};
 use super::set::DialectSet;
 use super::source::{Numbers, Source, What, index};
 
-use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Place, Runs, Slot, Split};
+use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Place, Slot, Split};
 use crate::engine::Config;
 use crate::limits::Limits;
-use crate::wire::{Fate, Outgoing, Part};
+use crate::wire::{Fate, Outgoing, Part, Traits};
 
 /// Cuts texts into pieces before the stages see them, and puts them together again behind.
 ///
@@ -26,13 +27,18 @@ pub(crate) struct TextCalls {
     choices: usize,
     /// The format says texts again: what is left of each has to be known.
     restates: bool,
-    pub(super) sources: HashMap<SourceName, Source>,
+    /// A signature stands for reasoning: it can be emptied and not edited.
+    pub(super) signed: bool,
+    sources: Vec<Source>,
+    /// The texts that are read joined, by choice and channel.
+    joined: HashMap<(Option<u32>, Slot, Channel), usize>,
+    pub(super) blocks: HashMap<BlockName, Said>,
     numbers: Numbers,
     /// The texts of each item.
-    items: HashMap<u32, Vec<SourceName>>,
-    /// Numbered slots, and items, that hold something else than content.
+    items: HashMap<u32, Vec<BlockName>>,
+    /// Numbered slots that hold something else than text, and what items hold.
     others: HashSet<Slot>,
-    other_items: HashSet<u32>,
+    channels: HashMap<u32, Channel>,
     queue: VecDeque<Frame>,
     bytes: usize,
     next_piece: u32,
@@ -46,15 +52,23 @@ pub(crate) struct TextCalls {
     pub(super) sections: HashSet<u32>,
 }
 
-/// How the wire names a text.
-pub(super) type SourceName = (Option<u32>, Slot);
+/// Which texts of a stream are searched for calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Searched {
+    Nothing,
+    /// Content alone.
+    Content,
+    /// Content, reasoning, refusals and transcripts.
+    AllText,
+}
 
 /// A part of a frame that was cut into pieces.
 #[derive(Debug)]
 pub(super) struct Wire {
     pub(super) delta: Delta,
-    pub(super) source: SourceName,
-    pub(super) range: Range<u64>,
+    pub(super) block: BlockName,
+    /// Where it stands in its block.
+    pub(super) start: u64,
 }
 
 /// A piece of a text.
@@ -77,33 +91,40 @@ struct Frame {
 #[derive(Debug)]
 struct Text {
     part: usize,
-    source: SourceName,
+    block: BlockName,
+    source: usize,
+    /// Where it stands in its source.
     range: Range<u64>,
+    /// Where it stands in its block; of a copy, how much of the block it says again.
+    start: u64,
     is_copy: bool,
 }
 
 impl TextCalls {
     /// What a stream's settings ask for; `None` if nothing is looked for. `looks`: a policy looks at calls.
-    pub(crate) fn of(config: &Config, looks: bool, restates: bool) -> Option<Self> {
+    pub(crate) fn of(config: &Config, looks: bool, traits: Traits) -> Option<Self> {
         let set = Some(config.text_calls.clone()).filter(|set| !set.is_empty())?;
         let default = || if looks { ScanOptions::strict() } else { ScanOptions::new() };
         let options = config.text_call_options.clone().unwrap_or_else(default);
         let options = options.with_tools_of(&config.request);
-        Some(Self::new(set, options, config.limits, restates))
+        Some(Self::new(set, options, config.limits, traits))
     }
 
-    fn new(set: DialectSet, options: ScanOptions, limits: Limits, restates: bool) -> Self {
+    fn new(set: DialectSet, options: ScanOptions, limits: Limits, traits: Traits) -> Self {
         Self {
-            restates,
+            restates: traits.restates,
+            signed: traits.reasoning_is_signed,
             set,
             options,
             limit: limits.block,
             choices: limits.choices,
-            sources: HashMap::new(),
+            sources: Vec::new(),
+            joined: HashMap::new(),
+            blocks: HashMap::new(),
             numbers: Numbers::default(),
             items: HashMap::new(),
             others: HashSet::new(),
-            other_items: HashSet::new(),
+            channels: HashMap::new(),
             queue: VecDeque::new(),
             bytes: 0,
             next_piece: 0,
@@ -114,6 +135,11 @@ impl TextCalls {
             opened: HashSet::new(),
             sections: HashSet::new(),
         }
+    }
+
+    /// Which texts are searched.
+    pub(crate) fn searched(&self) -> Searched {
+        if self.options.every_reading { Searched::AllText } else { Searched::Content }
     }
 
     /// How many bytes of frames wait.
@@ -139,44 +165,45 @@ impl TextCalls {
     }
 
     fn read(&mut self, part: usize, delta: &Delta) -> Option<Text> {
-        let source = (delta.choice, delta.slot);
         match (&delta.kind, delta.slot) {
-            // More choices than may be are refused by the fold.
-            (DeltaKind::Text { .. }, Slot::Run) if self.is_crowded(source) => None,
-            (DeltaKind::Text { channel: Channel::Content, text }, Slot::Run | Slot::At { .. }) => {
-                let (known, numbers) = self.source(source);
-                let range = known.push(text, numbers);
-                Some(Text { part, source, range, is_copy: false })
+            (DeltaKind::Text { channel, text }, slot) if self.searches(*channel, slot) => {
+                let block = (delta.choice, slot, *channel);
+                // More choices than may be are refused by the fold.
+                (!self.is_crowded(block)).then(|| self.text(part, block, text))
             }
             (DeltaKind::Copy(copy), slot) => {
                 let body = copy.body.as_deref()?;
-                if let Some(known) = self.sources.get(&source) {
-                    let range = 0..known.length;
-                    return Some(Text { part, source, range, is_copy: true });
+                let channels = [Channel::Content, Channel::Refusal, Channel::Reasoning];
+                let known = channels.into_iter().map(|channel| (delta.choice, slot, channel));
+                let known = known.into_iter().find_map(|name| Some((name, self.blocks.get(&name)?)));
+                if let Some((block, known)) = known {
+                    let (source, range) = (known.source, 0..known.reached);
+                    let start = known.length;
+                    return Some(Text { part, block, source, range, start, is_copy: true });
                 }
                 // No delta came before: the copy is the text (rule 19).
-                if !self.is_content(slot) || copy.name.is_some() || body.is_empty() {
+                let channel = self.channel_of(slot)?;
+                if copy.name.is_some() || body.is_empty() || !self.searches(channel, slot) {
                     return None;
                 }
-                let (known, numbers) = self.source(source);
-                let range = known.push(body, numbers);
-                Some(Text { part, source, range, is_copy: false })
+                Some(self.text(part, (delta.choice, slot, channel), body))
             }
-            (DeltaKind::ItemStart { channel }, Slot::At { item, .. }) if *channel != Channel::Content => {
-                self.other_items.insert(item);
+            (DeltaKind::ItemStart { channel }, Slot::At { item, .. }) => {
+                self.channels.insert(item, *channel);
                 None
             }
-            (DeltaKind::Start { channel: Channel::Content }, Slot::At { .. }) => {
-                if let Some(known) = self.sources.get_mut(&source) {
-                    known.reopen();
+            (DeltaKind::Start { channel }, Slot::At { .. }) if self.searches(*channel, delta.slot) => {
+                let block = (delta.choice, delta.slot, *channel);
+                if let Some(source) = self.blocks.get(&block).map(|known| known.source) {
+                    self.sources[source].reopen();
                 }
                 None
             }
-            (DeltaKind::Stop, Slot::At { item, part }) => {
+            (DeltaKind::Stop, Slot::At { item, part }) if !self.options.every_reading => {
                 let of_item = self.items.get(&item).map_or(&[][..], Vec::as_slice);
-                for name in of_item.iter().filter(|(_, slot)| part == Slot::ITEM || *slot == delta.slot) {
-                    if let Some(known) = self.sources.get_mut(name) {
-                        known.end(&mut self.numbers);
+                for name in of_item.iter().filter(|(_, slot, _)| part == Slot::ITEM || *slot == delta.slot) {
+                    if let Some(known) = self.blocks.get(name) {
+                        self.sources[known.source].end(&mut self.numbers);
                     }
                 }
                 None
@@ -191,7 +218,7 @@ impl TextCalls {
                 | DeltaKind::Call(_)
                 | DeltaKind::Opaque { .. },
                 slot @ Slot::At { .. },
-            ) if !matches!(delta.kind, DeltaKind::Start { channel: Channel::Content }) => {
+            ) => {
                 self.others.insert(slot);
                 None
             }
@@ -199,30 +226,72 @@ impl TextCalls {
         }
     }
 
-    fn is_crowded(&self, source: SourceName) -> bool {
-        !self.sources.contains_key(&source) && self.sources.len() >= self.choices
+    /// Whether a text is searched.
+    fn searches(&self, channel: Channel, slot: Slot) -> bool {
+        let is_text = matches!(slot, Slot::Run | Slot::At { .. });
+        self.options.every_reading || (channel == Channel::Content && is_text)
     }
 
-    /// Whether what stands in a numbered slot is content, as far as is known.
-    fn is_content(&self, slot: Slot) -> bool {
+    fn is_crowded(&self, block: BlockName) -> bool {
+        let is_numbered = matches!(block.1, Slot::At { .. });
+        // Each choice has at most content, a transcript, reasoning and a refusal.
+        let most = self.choices.saturating_mul(4);
+        !is_numbered && !self.blocks.contains_key(&block) && self.blocks.len() >= most
+    }
+
+    /// The channel of what stands in a numbered slot, if it is text, as far as is known.
+    fn channel_of(&self, slot: Slot) -> Option<Channel> {
         match slot {
-            Slot::At { item, .. } => !self.other_items.contains(&item) && !self.others.contains(&slot),
-            _ => false,
+            Slot::At { item, .. } if !self.others.contains(&slot) => {
+                Some(self.channels.get(&item).copied().unwrap_or(Channel::Content))
+            }
+            _ => None,
         }
     }
 
-    fn source(&mut self, name: SourceName) -> (&mut Source, &mut Numbers) {
-        let new = || {
-            if let Slot::At { item, .. } = name.1 {
-                self.items.entry(item).or_default().push(name);
-            }
-            Source::new(&self.set, self.options.clone(), self.limit)
+    /// Takes a text.
+    fn text(&mut self, part: usize, block: BlockName, text: &str) -> Text {
+        let source = self.source(block);
+        let is_broken = self.blocks.get(&block).is_some_and(|said| said.is_broken);
+        let of = &mut self.sources[source];
+        let last = of.block.filter(|last| *last != block);
+        if let Some(last) = last.and_then(|last| self.blocks.get_mut(&last)) {
+            last.is_broken |= !of.is_decided();
+        }
+        of.enter(block);
+        let range = if is_broken {
+            of.push_unreadable(text, &mut self.numbers)
+        } else {
+            of.push(text, &mut self.numbers)
         };
-        (self.sources.entry(name).or_insert_with(new), &mut self.numbers)
+        let limit = self.limit;
+        let said = self.blocks.entry(block).or_insert_with(|| Said::new(source, limit));
+        let start = said.push(text);
+        said.reached = range.end;
+        Text { part, block, source, range, start, is_copy: false }
+    }
+
+    /// The source in which a block is read: its own, or the one of all such blocks of its choice.
+    fn source(&mut self, block: BlockName) -> usize {
+        if let Some(known) = self.blocks.get(&block) {
+            return known.source;
+        }
+        let (choice, slot, channel) = block;
+        if let Slot::At { item, .. } = slot {
+            self.items.entry(item).or_default().push(block);
+        }
+        let as_one = match slot {
+            Slot::At { .. } if self.options.every_reading => Slot::Run,
+            slot => slot,
+        };
+        *self.joined.entry((choice, as_one, channel)).or_insert_with(|| {
+            self.sources.push(Source::new(&self.set, self.options.clone()));
+            self.sources.len() - 1
+        })
     }
 
     fn end_sources(&mut self) {
-        for source in self.sources.values_mut() {
+        for source in &mut self.sources {
             source.end(&mut self.numbers);
         }
     }
@@ -230,9 +299,7 @@ impl TextCalls {
     fn release(&mut self) -> Vec<Outgoing> {
         let mut out = Vec::new();
         while let Some(next) = self.queue.front() {
-            let is_decided = |text: &Text| {
-                self.sources.get(&text.source).is_none_or(|source| source.decided >= text.range.end)
-            };
+            let is_decided = |text: &Text| self.sources[text.source].decided >= text.range.end;
             if !next.texts.iter().all(is_decided) {
                 break;
             }
@@ -261,35 +328,36 @@ impl TextCalls {
 
     /// A copy of a text: the stages compare it with the content they were shown.
     fn copy(&mut self, mut part: Part, text: Text) -> Part {
-        let source = self.sources.get(&text.source).filter(|source| source.holds_more_than_content());
-        let Some(source) = source else { return part };
+        let said = self.blocks.get(&text.block).filter(|said| said.holds_more_than_text());
+        let Some(said) = said else { return part };
         let original = part.delta.clone();
         let DeltaKind::Copy(copy) = &mut part.delta.kind else { return part };
-        let content = copy.body.as_deref().and_then(|body| source.content(text.range.end, body));
+        let content = copy.body.as_deref().and_then(|body| said.content(text.start, body));
         // One that says something else is left to the stages, which refuse it.
         let Some(content) = content else { return part };
         copy.body = Some(content.into());
-        let wire = self.wire(original, text);
+        let wire = self.wire(original, &text);
         let piece = self.piece(wire, String::new(), 0);
         part.delta.place.split = Some(Split { piece, call: None, section: None });
         part
     }
 
     fn pieces(&mut self, part: Part, text: Text, out: &mut Vec<Part>) {
-        let Text { source: name, range, .. } = text;
         let said: Arc<str> = match &part.delta.kind {
             DeltaKind::Text { text, .. } => Arc::clone(text),
             DeltaKind::Copy(copy) => copy.body.clone().unwrap_or_default(),
             _ => return out.push(part),
         };
         let (choice, slot) = (part.delta.choice, part.delta.slot);
+        let range = text.range.clone();
         // An empty text opens a numbered block, and is nothing else.
-        if range.is_empty() || self.is_plain(&name, &range) {
+        if range.is_empty() || self.is_plain(text.source, &range) {
             return out.push(part);
         }
-        let wire = self.wire(part.delta, Text { range: range.clone(), ..text });
+        let (_, _, channel) = text.block;
+        let wire = self.wire(part.delta, &text);
         loop {
-            let Some(source) = self.sources.get_mut(&name) else { return };
+            let source = &mut self.sources[text.source];
             let Some(segment) =
                 source.found.front().filter(|segment| segment.range.start < range.end).cloned()
             else {
@@ -301,10 +369,16 @@ impl TextCalls {
             let from = segment.range.start.max(range.start);
             let to = segment.range.end.min(range.end);
             let raw = &said[index(from - range.start)..index(to - range.start)];
+            if !matches!(segment.what, What::Text)
+                && let Some(said) = self.blocks.get_mut(&text.block)
+            {
+                let start = text.start + (from - range.start);
+                said.remove(start..start + (to - from));
+            }
             let first = segment.range.start >= range.start;
             let mut lead = 0;
             let kind = match &segment.what {
-                What::Text => DeltaKind::Text { channel: Channel::Content, text: raw.into() },
+                What::Text => DeltaKind::Text { channel, text: raw.into() },
                 What::Reasoning => DeltaKind::Text { channel: Channel::Reasoning, text: raw.into() },
                 What::Open => DeltaKind::Markup { closes: false },
                 What::Close => DeltaKind::Markup { closes: true },
@@ -313,12 +387,8 @@ impl TextCalls {
                     lead = index(behind.clamp(from, to) - from);
                     if first { whole(call) } else { DeltaKind::CallText }
                 }
-                What::Unparsed if first => DeltaKind::Opaque {
-                    kind: UNPARSED.into(),
-                    runs: Runs::Unknown,
-                    bytes: index(segment.range.end - segment.range.start),
-                },
-                What::Unparsed => DeltaKind::CallText,
+                What::Unparsed(unparsed) if first => DeltaKind::Unparsed(Arc::clone(unparsed)),
+                What::Unparsed(_) => DeltaKind::CallText,
             };
             let mut put = |kind, piece, call, section| {
                 let split = Some(Split { piece, call, section });
@@ -338,21 +408,23 @@ impl TextCalls {
     }
 
     /// Whether a part is text and nothing else, which nobody has to remember. What was found of it is taken.
-    fn is_plain(&mut self, name: &SourceName, range: &Range<u64>) -> bool {
-        let restates = self.restates;
-        let Some(source) = self.sources.get_mut(name).filter(|_| !restates) else { return false };
-        let plain = source.found.front().is_some_and(|first| {
+    fn is_plain(&mut self, source: usize, range: &Range<u64>) -> bool {
+        if self.restates {
+            return false;
+        }
+        let found = &mut self.sources[source].found;
+        let plain = found.front().is_some_and(|first| {
             matches!(first.what, What::Text) && first.closes.is_none() && first.range.end >= range.end
         });
-        if plain && source.found.front().is_some_and(|first| first.range.end == range.end) {
-            source.found.pop_front();
+        if plain && found.front().is_some_and(|first| first.range.end == range.end) {
+            found.pop_front();
         }
         plain
     }
 
-    fn wire(&mut self, delta: Delta, text: Text) -> u32 {
+    fn wire(&mut self, delta: Delta, text: &Text) -> u32 {
         self.next_wire += 1;
-        let wire = Wire { delta, source: text.source, range: text.range };
+        let wire = Wire { delta, block: text.block, start: text.start };
         self.wires.insert(self.next_wire, wire);
         self.next_wire
     }

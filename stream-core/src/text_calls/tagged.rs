@@ -111,6 +111,14 @@ impl Tagged {
         self.found.iter().map(|parameter| parameter.value.clone())
     }
 
+    /// The key of the parameter that stands at a place, or is being read there.
+    pub(super) fn parameter_at(&self, at: usize) -> Option<Range<usize>> {
+        let is_here = |parameter: &&Parameter| (parameter.key.start..=parameter.value.end).contains(&at);
+        let found = self.found.iter().find(is_here).map(|parameter| parameter.key.clone());
+        let is_open = matches!(self.state, State::Value { .. }) && at >= self.opened;
+        found.or_else(|| is_open.then(|| self.key.clone())).filter(|key| !key.is_empty())
+    }
+
     /// Where the tag that is being read, or was read last, begins.
     pub(super) fn reached(&self) -> usize {
         self.reached

@@ -144,6 +144,13 @@ impl Template {
         }
     }
 
+    /// How many bytes of a text fit its first literal.
+    pub(super) fn begins(&self, text: &[u8]) -> usize {
+        let Some(Piece::Literal { any, .. }) = self.pieces.first() else { return 0 };
+        let common = |literal: &String| literal.bytes().zip(text).take_while(|(a, b)| a == *b).count();
+        any.iter().map(common).max().unwrap_or(0)
+    }
+
     /// Whether it ends in a hole, so that only what follows shows that it is no prose.
     pub(super) fn is_open_ended(&self) -> bool {
         let last = self
@@ -226,6 +233,8 @@ pub(super) struct Matcher {
     pub(super) key: Option<Range<usize>>,
     pub(super) id: Option<Range<usize>>,
     pub(super) is_string: Option<Range<usize>>,
+    /// What stands where anything may.
+    pub(super) skipped: Option<Range<usize>>,
 }
 
 impl Matcher {
@@ -250,6 +259,9 @@ impl Matcher {
             };
             match (found, self.accepted) {
                 (Match::Done(end), _) => {
+                    if let Piece::Skip = piece {
+                        self.skipped = Some(self.from..end);
+                    }
                     self.piece += 1;
                     self.pos = end;
                     self.from = end;

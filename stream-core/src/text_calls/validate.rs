@@ -141,6 +141,6 @@ impl Check<'_> {
     }
 
     fn problem(&mut self, kind: ProblemKind, at: usize) {
-        self.problems.push(Problem { kind, at: at as u64 });
+        self.problems.push(Problem::new(kind, at as u64));
     }
 }

@@ -5,5 +5,6 @@
 mod dialects;
 mod field;
 mod prose;
+mod readings;
 mod seen;
 mod settings;
