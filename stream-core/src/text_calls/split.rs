@@ -318,8 +318,8 @@ impl TextCalls {
         let mut out = Vec::with_capacity(parts.len());
         for (at, part) in parts.into_iter().enumerate() {
             match texts.next_if(|text| text.part == at) {
-                Some(text) if text.is_copy => out.push(self.copy(part, text)),
-                Some(text) => self.pieces(part, text, &mut out),
+                Some(text) if text.is_copy => out.push(self.copy(part, &text)),
+                Some(text) => self.pieces(part, &text, &mut out),
                 None => out.push(part),
             }
         }
@@ -327,7 +327,7 @@ impl TextCalls {
     }
 
     /// A copy of a text: the stages compare it with the content they were shown.
-    fn copy(&mut self, mut part: Part, text: Text) -> Part {
+    fn copy(&mut self, mut part: Part, text: &Text) -> Part {
         let said = self.blocks.get(&text.block).filter(|said| said.holds_more_than_text());
         let Some(said) = said else { return part };
         let original = part.delta.clone();
@@ -336,13 +336,13 @@ impl TextCalls {
         // One that says something else is left to the stages, which refuse it.
         let Some(content) = content else { return part };
         copy.body = Some(content.into());
-        let wire = self.wire(original, &text);
+        let wire = self.wire(original, text);
         let piece = self.piece(wire, String::new(), 0);
         part.delta.place.split = Some(Split { piece, call: None, section: None });
         part
     }
 
-    fn pieces(&mut self, part: Part, text: Text, out: &mut Vec<Part>) {
+    fn pieces(&mut self, part: Part, text: &Text, out: &mut Vec<Part>) {
         let said: Arc<str> = match &part.delta.kind {
             DeltaKind::Text { text, .. } => Arc::clone(text),
             DeltaKind::Copy(copy) => copy.body.clone().unwrap_or_default(),
@@ -355,7 +355,7 @@ impl TextCalls {
             return out.push(part);
         }
         let (_, _, channel) = text.block;
-        let wire = self.wire(part.delta, &text);
+        let wire = self.wire(part.delta, text);
         loop {
             let source = &mut self.sources[text.source];
             let Some(segment) =
