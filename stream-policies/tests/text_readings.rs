@@ -58,7 +58,7 @@ fn is_withheld(script: &Script) {
 fn passes(script: &Script) {
     for (log, cut) in logs(script) {
         let bytes = gated(&log, cut).bytes();
-        assert_eq!(String::from_utf8_lossy(&bytes), String::from_utf8_lossy(&log.bytes()), "{}", log.name());
+        assert_eq!(String::from_utf8_lossy(&bytes), String::from_utf8_lossy(log.bytes()), "{}", log.name());
     }
 }
 
