@@ -31,6 +31,8 @@ pub(crate) enum Command {
     /// Run a recorded stream through policies: the resulting bytes go to standard output, the decisions to standard
     /// error.
     Replay(Replay),
+    /// Make a key for a client: the key, and the line of the configuration that knows it by its hash.
+    Key,
     /// Check recorded streams against the rules of their format: a line for each violation, and exit code 1.
     Check(Check),
 }
@@ -46,6 +48,9 @@ pub(crate) struct Serve {
     /// Where to listen; 127.0.0.1:8080 unless the file says otherwise. Port 0 is any that is free.
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
+    /// Where metrics and the live page are, instead of where the file says. Port 0 is any that is free.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) admin: Option<SocketAddr>,
     /// Record what upstreams answer and what clients get, as logs in this directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) record: Option<PathBuf>,
@@ -90,6 +95,9 @@ pub(crate) struct Replay {
     /// The path of the request, by which routes choose.
     #[arg(long, value_name = "PATH", default_value = "")]
     pub(crate) path: String,
+    /// The client of the request, by which routes choose.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) client: Option<String>,
     /// The session of the request, by which budgets count; without it the request belongs to none.
     #[arg(long, value_name = "KEY")]
     pub(crate) session: Option<String>,

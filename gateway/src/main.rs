@@ -3,8 +3,12 @@
 mod check;
 mod cli;
 mod config;
+mod doors;
+mod exchange;
 mod html;
 mod inspect;
+mod key;
+mod listen;
 mod logs;
 mod policies;
 mod progress;
@@ -38,5 +42,6 @@ fn run(arguments: Arguments) -> Result<ExitCode, String> {
         Some(Command::Inspect(arguments)) => inspect::run(&arguments),
         Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::Check(arguments)) => check::run(&arguments),
+        Some(Command::Key) => key::run(),
     }
 }

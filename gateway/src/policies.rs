@@ -32,7 +32,12 @@ impl Policies {
         let config = Config::load(file)?;
         let api = api.and_then(|name| Api::ALL.into_iter().find(|api| api.name() == name));
         let set = match api {
-            Some(api) => config.policies_for(api, arguments.model.as_deref(), &arguments.path),
+            Some(api) => config.policies_for(
+                api,
+                arguments.model.as_deref(),
+                &arguments.path,
+                arguments.client.as_deref(),
+            ),
             None => config.policies_of_the_rest(),
         };
         Ok(Self {

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use stream_core::{Action, Config, Decision};
+use stream_core::{Config, Decision};
 use stream_testkit::{ChunkLog, Replay, Replayed, WireKind};
 
 use crate::policies::Policies;
@@ -56,7 +56,7 @@ fn tell(decisions: &[Decision]) -> std::io::Result<()> {
     let mut err = std::io::stderr().lock();
     for decision in decisions {
         let would = if decision.enforced { "" } else { "would have " };
-        write!(err, "{}: {would}{}", decision.policy, action(decision.action))?;
+        write!(err, "{}: {would}{}", decision.policy, decision.action.word())?;
         if let Some(block) = decision.block {
             write!(err, " {block}")?;
         }
@@ -70,18 +70,4 @@ fn tell(decisions: &[Decision]) -> std::io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// What was done, in a word.
-fn action(action: Action) -> &'static str {
-    match action {
-        Action::Released => "released",
-        Action::Dropped => "dropped",
-        Action::Edited => "edited",
-        Action::Inserted => "inserted",
-        Action::Normalised => "normalised",
-        Action::Terminated => "terminated",
-        Action::Failed => "failed",
-        _ => "decided",
-    }
 }

@@ -55,6 +55,20 @@ pub enum Action {
 }
 
 impl Action {
+    /// The word for the action, in logs, metrics and transcripts.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Released => "released",
+            Self::Dropped => "dropped",
+            Self::Edited => "edited",
+            Self::Inserted => "inserted",
+            Self::Normalised => "normalised",
+            Self::Terminated => "terminated",
+            Self::Failed => "failed",
+        }
+    }
+
     /// Whether what the client gets differs from what the upstream sent, where it is carried out.
     #[must_use]
     pub fn is_edit(self) -> bool {

@@ -84,6 +84,8 @@ impl Api {
 
     fn error_word(self, status: StatusCode) -> &'static str {
         let (openai, anthropic, google) = match status {
+            StatusCode::UNAUTHORIZED => ("authentication_error", "authentication_error", "UNAUTHENTICATED"),
+            StatusCode::TOO_MANY_REQUESTS => ("rate_limit_error", "rate_limit_error", "RESOURCE_EXHAUSTED"),
             StatusCode::FORBIDDEN => ("permission_error", "permission_error", "PERMISSION_DENIED"),
             StatusCode::PAYLOAD_TOO_LARGE => {
                 ("invalid_request_error", "request_too_large", "INVALID_ARGUMENT")

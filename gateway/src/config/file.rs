@@ -11,18 +11,29 @@ use stream_http::{Settings, UnknownRoute, Unreadable};
 use stream_policies::PolicySet;
 use toml::Spanned;
 
+use super::doors::{ClientFile, ConnectionsFile, TlsFile, known};
 use super::duration::duration;
 use super::route::{Route, RouteFile};
-use super::session::{self, SessionFile};
+use super::session::{self, SessionFile, Source};
 use super::upstream::Upstreams;
-use super::{Config, Fault, Targets, names_network};
+use super::{Config, Fault, Record, Targets, names_network};
+use crate::doors::Clients;
 
 /// What a file may say.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
     listen: Option<Spanned<String>>,
-    record: Option<PathBuf>,
+    admin: Option<Spanned<String>>,
+    #[serde(default)]
+    open: bool,
+    #[serde(default)]
+    client: Vec<Spanned<ClientFile>>,
+    tls: Option<TlsFile>,
+    #[serde(default)]
+    connections: ConnectionsFile,
+    record: Option<RecordFile>,
+    request_log: Option<PathBuf>,
     unknown_route: Option<Choice>,
     unreadable: Option<Choice>,
     block_status: Option<Spanned<u16>>,
@@ -43,7 +54,13 @@ pub(super) struct File {
 /// All keys but those of the policies.
 pub(super) const KEYS: &[&str] = &[
     "listen",
+    "admin",
+    "open",
+    "client",
+    "tls",
+    "connections",
     "record",
+    "request_log",
     "unknown_route",
     "unreadable",
     "block_status",
@@ -52,6 +69,33 @@ pub(super) const KEYS: &[&str] = &[
     "limits",
     "route",
 ];
+
+/// Where answers are recorded: a directory, or a directory and the clients whose answers are.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum RecordFile {
+    Directory(PathBuf),
+    OfClients(RecordOfClients),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordOfClients {
+    directory: PathBuf,
+    clients: Vec<Spanned<String>>,
+}
+
+impl RecordFile {
+    fn build(self, text: &str, directory: &Path, clients: &Clients) -> Result<Record, Fault> {
+        Ok(match self {
+            Self::Directory(record) => Record { directory: directory.join(record), clients: None },
+            Self::OfClients(record) => Record {
+                directory: directory.join(record.directory),
+                clients: Some(known(&record.clients, clients, text)?),
+            },
+        })
+    }
+}
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -82,6 +126,8 @@ impl File {
 
     pub(super) fn build(self, text: &str, directory: &Path, policies: PolicySet) -> Result<Config, Fault> {
         let listen = self.listen.as_ref().map(|listen| address(listen, text)).transpose()?;
+        let admin = self.admin.as_ref().map(|admin| address(admin, text)).transpose()?;
+        let clients = ClientFile::build(&self.client, text)?;
         let (mut settings, limits, whole_limit) = self.limits.build(Settings::new(), text)?;
         if let Some(Choice::Pass) = self.unknown_route {
             settings = settings.unknown_route(UnknownRoute::Pass);
@@ -92,23 +138,34 @@ impl File {
         if let Some(status) = &self.block_status {
             settings = settings.block_status(block_status(status, text)?);
         }
-        let named = self.session.as_ref().map(|session| SessionFile::build(session, text)).transpose()?;
+        let named =
+            self.session.as_ref().map(|session| SessionFile::build(session, text, &clients)).transpose()?;
         session::check(&policies, named.as_ref(), "")?;
-        let routes = self.route.iter().map(|route| Route::build(route, text, directory));
+        let routes = self.route.iter().map(|route| Route::build(route, text, directory, &clients));
         let routes: Vec<Route> = routes.collect::<Result<_, _>>()?;
         for route in &routes {
             session::check(route.policies(), named.as_ref(), &format!("{}: ", route.file.display()))?;
         }
-        settings = settings.session(named);
+        let session_is_client = matches!(named, Some(Source::Client));
+        if let Some(Source::Told(session)) = named {
+            settings = settings.session(session);
+        }
         Ok(Config {
             listen: listen.unwrap_or(LISTEN),
-            targets: Targets::build(self.upstream, text)?,
+            admin,
+            open: self.open,
+            tls: self.tls.map(|tls| tls.build(directory)),
+            connections: self.connections.build(text)?,
+            targets: Targets::build(self.upstream, text, directory)?,
             settings,
             limits,
             whole_limit,
-            record: self.record.map(|record| directory.join(record)),
+            record: self.record.map(|record| record.build(text, directory, &clients)).transpose()?,
+            request_log: self.request_log.map(|file| directory.join(file)),
             asks_over_network: names_network(text) || routes.iter().any(|route| route.asks_over_network),
             routes,
+            clients,
+            session_is_client,
             policies,
         })
     }

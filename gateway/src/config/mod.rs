@@ -1,5 +1,6 @@
 //! What a gateway is to do: from a file, or the demonstration.
 
+mod doors;
 mod duration;
 mod fault;
 mod file;
@@ -12,27 +13,48 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use stream_core::Limits;
+use stream_core::SessionKey;
 use stream_http::{Api, Facts, Settings};
 use stream_policies::{PolicySet, Registry};
 
 pub(crate) use self::fault::Fault;
 use self::route::Route;
 pub(crate) use self::upstream::{Target, Targets};
+use crate::doors::{ClientName, Clients};
+use crate::listen::{Connections, TlsFiles};
 
 /// Everything that a file says.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
+    /// Where metrics and the live page are.
+    pub(crate) admin: Option<SocketAddr>,
+    /// Everybody who reaches the listener may use the upstreams' keys.
+    open: bool,
+    pub(crate) clients: Clients,
+    pub(crate) tls: Option<TlsFiles>,
+    pub(crate) connections: Connections,
     pub(crate) targets: Targets,
     pub(crate) settings: Settings,
     /// What one stream may use; also a part of the settings.
     pub(crate) limits: Limits,
     /// The longest whole answer, where the file says one; also a part of the settings.
     pub(crate) whole_limit: Option<usize>,
-    pub(crate) record: Option<PathBuf>,
+    pub(crate) record: Option<Record>,
+    pub(crate) request_log: Option<PathBuf>,
+    /// All requests of a client are one session.
+    session_is_client: bool,
     routes: Vec<Route>,
     policies: PolicySet,
     asks_over_network: bool,
+}
+
+/// What is recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) directory: PathBuf,
+    /// Only answers to these clients; `None`: to everybody.
+    pub(crate) clients: Option<Vec<String>>,
 }
 
 impl Config {
@@ -56,13 +78,46 @@ impl Config {
 
     /// The policies of a request.
     pub(crate) fn policies(&self, facts: &Facts) -> &PolicySet {
-        self.policies_for(facts.api(), facts.model(), facts.uri().path())
+        let client = facts.extensions().get::<ClientName>().map(|name| &*name.0);
+        self.policies_for(facts.api(), facts.model(), facts.uri().path(), client)
+    }
+
+    /// The session of a request, where it is not just what the request tells: clients do not share sessions, whatever
+    /// they call them.
+    pub(crate) fn session(&self, facts: &Facts) -> Option<SessionKey> {
+        let client = facts.extensions().get::<ClientName>()?;
+        if self.session_is_client {
+            return Some(SessionKey::new(&*client.0));
+        }
+        let told = facts.request().get::<SessionKey>()?;
+        // A client's name has no blank: no two pairs give the same key.
+        Some(SessionKey::new(format!("{client} {}", told.as_str())))
     }
 
     /// The policies of a request of which this is known.
-    pub(crate) fn policies_for(&self, api: Api, model: Option<&str>, path: &str) -> &PolicySet {
-        let route = self.routes.iter().find(|route| route.is_for(api, model, path));
+    pub(crate) fn policies_for(
+        &self,
+        api: Api,
+        model: Option<&str>,
+        path: &str,
+        client: Option<&str>,
+    ) -> &PolicySet {
+        let route = self.routes.iter().find(|route| route.is_for(api, model, path, client));
         route.map_or(&self.policies, Route::policies)
+    }
+
+    /// Refuses to give the key of an upstream to everybody who reaches the listener.
+    pub(crate) fn check_doors(&self) -> Result<(), String> {
+        let given_away =
+            self.targets.have_keys() && self.clients.is_empty() && !self.listen.ip().is_loopback();
+        if given_away && !self.open {
+            return Err(format!(
+                "expected [[client]] entries, or open = true, because everybody who reaches {} may use the \
+                 upstream's key of key_env, found neither",
+                self.listen
+            ));
+        }
+        Ok(())
     }
 
     /// Whether a policy has judges that are asked over a network.

@@ -8,7 +8,9 @@ use stream_http::Api;
 use stream_policies::PolicySet;
 use toml::Spanned;
 
+use super::doors::known;
 use super::{Fault, glob, names_network, read};
+use crate::doors::Clients;
 
 /// A route as a file says it. All that is said must hold.
 #[derive(Debug, Deserialize)]
@@ -20,6 +22,8 @@ pub(super) struct RouteFile {
     models: Vec<String>,
     #[serde(default)]
     paths: Vec<String>,
+    #[serde(default)]
+    clients: Vec<Spanned<String>>,
     policies: Spanned<PathBuf>,
 }
 
@@ -29,6 +33,7 @@ pub(super) struct Route {
     apis: Vec<Api>,
     models: Vec<String>,
     paths: Vec<String>,
+    clients: Vec<String>,
     policies: PolicySet,
     /// The file of the policies, as the gateway's file names it.
     pub(super) file: PathBuf,
@@ -36,13 +41,19 @@ pub(super) struct Route {
 }
 
 impl Route {
-    pub(super) fn build(route: &Spanned<RouteFile>, text: &str, directory: &Path) -> Result<Self, Fault> {
-        let RouteFile { apis, models, paths, policies } = route.get_ref();
-        if apis.is_empty() && models.is_empty() && paths.is_empty() {
-            let message = "expected apis, models or paths that the route is for, found none";
+    pub(super) fn build(
+        route: &Spanned<RouteFile>,
+        text: &str,
+        directory: &Path,
+        all: &Clients,
+    ) -> Result<Self, Fault> {
+        let RouteFile { apis, models, paths, clients, policies } = route.get_ref();
+        if apis.is_empty() && models.is_empty() && paths.is_empty() && clients.is_empty() {
+            let message = "expected apis, models, paths or clients that the route is for, found none";
             return Err(Fault::at(text, &route.span(), message));
         }
         let apis = apis.iter().map(|name| api(name, text)).collect::<Result<_, _>>()?;
+        let clients = known(clients, all, text)?;
         let file = policies.get_ref().clone();
         let path = directory.join(&file);
         let set = read(&path).and_then(|text| {
@@ -51,17 +62,20 @@ impl Route {
         });
         let (policies, asks_over_network) =
             set.map_err(|message| Fault::at(text, &policies.span(), message))?;
-        Ok(Self { apis, models: models.clone(), paths: paths.clone(), policies, file, asks_over_network })
+        let (models, paths) = (models.clone(), paths.clone());
+        Ok(Self { apis, models, paths, clients, policies, file, asks_over_network })
     }
 
     /// Whether a request is the route's. A model that is not known is none.
-    pub(super) fn is_for(&self, api: Api, model: Option<&str>, path: &str) -> bool {
+    pub(super) fn is_for(&self, api: Api, model: Option<&str>, path: &str, client: Option<&str>) -> bool {
         let any = |globs: &[String], text: Option<&str>| {
             globs.is_empty() || text.is_some_and(|text| globs.iter().any(|glob| glob::matches(glob, text)))
         };
         (self.apis.is_empty() || self.apis.contains(&api))
             && any(&self.models, model)
             && any(&self.paths, Some(path))
+            && (self.clients.is_empty()
+                || client.is_some_and(|name| self.clients.iter().any(|of| of == name)))
     }
 
     pub(super) fn policies(&self) -> &PolicySet {
@@ -72,7 +86,8 @@ impl Route {
 impl fmt::Display for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let apis: Vec<String> = self.apis.iter().map(ToString::to_string).collect();
-        let said = [("", &apis), ("models ", &self.models), ("paths ", &self.paths)];
+        let said =
+            [("", &apis), ("models ", &self.models), ("paths ", &self.paths), ("clients ", &self.clients)];
         let said = said.into_iter().filter(|(_, list)| !list.is_empty());
         let said: Vec<String> = said.map(|(what, list)| format!("{what}{}", list.join(", "))).collect();
         write!(f, "for {}", said.join(", "))

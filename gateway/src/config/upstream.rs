@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use http::Uri;
 use http::header::HeaderValue;
+use rustls::RootCertStore;
 use serde::Deserialize;
 use stream_http::Api;
 use toml::Spanned;
 
 use super::Fault;
+use crate::listen::roots;
 
 /// The upstreams of a file, by their API.
 #[derive(Debug, Default, Deserialize)]
@@ -29,6 +33,7 @@ pub(super) struct Upstreams {
 struct UpstreamFile {
     url: Spanned<String>,
     key_env: Option<Spanned<String>>,
+    ca: Option<Spanned<PathBuf>>,
 }
 
 /// Where the requests of each API go. With none, the program answers by itself.
@@ -40,10 +45,12 @@ pub(crate) struct Targets(BTreeMap<Api, Target>);
 pub(crate) struct Target {
     base: Uri,
     key: Option<HeaderValue>,
+    /// The authorities that its certificate may be of, if they are not the usual ones.
+    roots: Option<Arc<RootCertStore>>,
 }
 
 impl Targets {
-    pub(super) fn build(upstreams: Upstreams, text: &str) -> Result<Self, Fault> {
+    pub(super) fn build(upstreams: Upstreams, text: &str, directory: &Path) -> Result<Self, Fault> {
         let Upstreams { openai_chat, openai_responses, anthropic_messages, gemini } = upstreams;
         let all = [
             (Api::OpenAiChat, openai_chat),
@@ -54,7 +61,7 @@ impl Targets {
         let mut targets = BTreeMap::new();
         for (api, file) in all {
             if let Some(file) = file {
-                targets.insert(api, Target::build(&file, api, text)?);
+                targets.insert(api, Target::build(&file, api, text, directory)?);
             }
         }
         Ok(Self(targets))
@@ -62,8 +69,18 @@ impl Targets {
 
     /// One upstream for all, with the clients' own keys.
     pub(crate) fn all_at(url: &str) -> Result<Self, String> {
-        let target = Target { base: base(url)?, key: None };
+        let target = Target { base: base(url)?, key: None, roots: None };
         Ok(Self(Api::ALL.into_iter().map(|api| (api, target.clone())).collect()))
+    }
+
+    /// Whether some of them have keys of the gateway's.
+    pub(crate) fn have_keys(&self) -> bool {
+        self.0.values().any(|target| target.key.is_some())
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Api, &Target)> {
+        self.0.iter().map(|(api, target)| (*api, target))
     }
 
     /// Whether the program answers by itself.
@@ -87,13 +104,29 @@ impl fmt::Display for Targets {
 }
 
 impl Target {
-    fn build(file: &UpstreamFile, api: Api, text: &str) -> Result<Self, Fault> {
+    fn build(file: &UpstreamFile, api: Api, text: &str, directory: &Path) -> Result<Self, Fault> {
         let base = base(file.url.get_ref()).map_err(|message| Fault::at(text, &file.url.span(), message))?;
         let key = file
             .key_env
             .as_ref()
             .map(|name| key(name.get_ref(), api).map_err(|message| Fault::at(text, &name.span(), message)));
-        Ok(Self { base, key: key.transpose()? })
+        let roots = match &file.ca {
+            Some(ca) if base.scheme_str() != Some("https") => {
+                let message = format!("expected an https address beside ca, found {:?}", file.url.get_ref());
+                return Err(Fault::at(text, &ca.span(), message));
+            }
+            Some(ca) => {
+                let read = roots(&directory.join(ca.get_ref()));
+                Some(Arc::new(read.map_err(|message| Fault::at(text, &ca.span(), message))?))
+            }
+            None => None,
+        };
+        Ok(Self { base, key: key.transpose()?, roots })
+    }
+
+    /// The authorities that its certificate may be of, if they are not the usual ones.
+    pub(crate) fn roots(&self) -> Option<&Arc<RootCertStore>> {
+        self.roots.as_ref()
     }
 
     /// The address of a request's path.
@@ -148,10 +181,10 @@ mod tests {
 
     #[test]
     fn the_path_of_a_request_comes_behind_that_of_the_upstream() {
-        let target = Target { base: base("https://example.com/openai/").unwrap(), key: None };
+        let target = Target { base: base("https://example.com/openai/").unwrap(), key: None, roots: None };
         let uri = target.uri(&"/v1/responses?stream=true".parse().unwrap()).unwrap();
         assert_eq!(uri, "https://example.com/openai/v1/responses?stream=true");
-        let target = Target { base: base("http://127.0.0.1:9").unwrap(), key: None };
+        let target = Target { base: base("http://127.0.0.1:9").unwrap(), key: None, roots: None };
         assert_eq!(target.uri(&"/v1/messages".parse().unwrap()).unwrap(), "http://127.0.0.1:9/v1/messages");
     }
 

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -10,6 +10,7 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use tracing::Span;
 
 use super::meter::Meter;
+use super::request_log::{Answered, Logged};
 
 /// A body that is watched: when its first byte leaves, how many do, and whether the client stayed.
 #[derive(Debug)]
@@ -19,15 +20,16 @@ pub(super) struct Followed {
     meter: Meter,
     start: Instant,
     bytes: usize,
-    first: bool,
+    first_byte: Option<Duration>,
     ended: bool,
+    logged: Option<Logged>,
 }
 
 impl Followed {
-    pub(super) fn new(body: Body, span: Span, meter: Meter, start: Instant) -> Self {
+    pub(super) fn new(body: Body, span: Span, meter: Meter, start: Instant, logged: Option<Logged>) -> Self {
         meter.counts().open += 1;
         let ended = body.is_end_stream();
-        Self { body, span, meter, start, bytes: 0, first: true, ended }
+        Self { body, span, meter, start, bytes: 0, first_byte: None, ended, logged }
     }
 }
 
@@ -46,8 +48,10 @@ impl HttpBody for Followed {
         if let Some(Ok(data)) = &frame
             && let Some(bytes) = data.data_ref()
         {
-            if std::mem::take(&mut this.first) {
-                this.meter.counts().first_byte.add(this.start.elapsed());
+            if this.first_byte.is_none() {
+                let took = this.start.elapsed();
+                this.first_byte = Some(took);
+                this.meter.counts().first_byte.add(took);
             }
             this.bytes += bytes.len();
         }
@@ -71,8 +75,11 @@ impl Drop for Followed {
         counts.open -= 1;
         counts.abandoned += u64::from(!self.ended);
         drop(counts);
-        let took = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (bytes, ended) = (self.bytes, self.ended);
+        let (bytes, ended, took) = (self.bytes, self.ended, self.start.elapsed());
+        if let Some(logged) = &self.logged {
+            logged.write(Answered { bytes, first_byte: self.first_byte, took, stayed: ended });
+        }
+        let took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         self.span.in_scope(|| {
             if ended {
                 tracing::info!(bytes, took_ms = took, "answered");

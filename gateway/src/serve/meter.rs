@@ -8,10 +8,13 @@ use stream_core::{Error, Observer};
 use stream_http::Api;
 use stream_policies::observe::{Metrics, Observers};
 
+use crate::doors::ClientName;
+
 /// Counts over all requests. Clones share the counts.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Meter {
-    policies: Metrics,
+pub(crate) struct Meter {
+    /// Decisions by the client whose answer they are about.
+    policies: Arc<Mutex<BTreeMap<Option<ClientName>, Metrics>>>,
     counts: Arc<Mutex<Counts>>,
 }
 
@@ -20,8 +23,8 @@ pub(super) struct Meter {
 pub(super) struct Counts {
     /// Answers that were policed, by API.
     pub(super) streams: BTreeMap<Api, u64>,
-    /// Requests by the status of their answer.
-    pub(super) requests: BTreeMap<u16, u64>,
+    /// Requests by their client and the status of their answer.
+    pub(super) requests: BTreeMap<(Option<ClientName>, u16), u64>,
     /// Answers under way.
     pub(super) open: u64,
     /// Answers whose client went away.
@@ -50,12 +53,14 @@ impl Meter {
     }
 
     /// An observer for one answer.
-    pub(super) fn observer(&self) -> Observers {
-        Observers::new().and(self.policies.observer()).and(Errors(self.clone()))
+    pub(super) fn observer(&self, client: Option<&ClientName>) -> Observers {
+        let metrics = self.policies().entry(client.cloned()).or_default().clone();
+        Observers::new().and(metrics.observer()).and(Errors(self.clone()))
     }
 
-    pub(super) fn policies(&self) -> &Metrics {
-        &self.policies
+    /// Decisions by the client whose answer they are about. There are no more entries than clients.
+    pub(super) fn policies(&self) -> MutexGuard<'_, BTreeMap<Option<ClientName>, Metrics>> {
+        self.policies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn counts(&self) -> MutexGuard<'_, Counts> {

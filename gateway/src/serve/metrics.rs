@@ -4,7 +4,10 @@ use std::fmt::{Display, Write as _};
 
 use http::header::{CONTENT_TYPE, HeaderName};
 
+use stream_policies::observe::{Counted, Snapshot};
+
 use super::meter::{BOUNDS, Counts, Meter};
+use crate::doors::ClientName;
 
 /// The counts now.
 pub(super) fn response(meter: &Meter) -> ([(HeaderName, &'static str); 1], String) {
@@ -12,12 +15,13 @@ pub(super) fn response(meter: &Meter) -> ([(HeaderName, &'static str); 1], Strin
 }
 
 fn text(meter: &Meter) -> String {
-    let snapshot = meter.policies().snapshot();
+    let decided: Vec<_> =
+        meter.policies().iter().map(|(client, metrics)| (client.clone(), metrics.snapshot())).collect();
     let Counts { streams, requests, open, abandoned, errors, first_byte } = meter.counts().clone();
     let mut page = Page::default();
-    page.family("gateway_requests_total", "counter", "Requests, by the status of their answer.");
-    for (status, count) in requests {
-        page.sample("gateway_requests_total", &[("status", &status)], count);
+    page.family("gateway_requests_total", "counter", "Requests, by client and the status of their answer.");
+    for ((client, status), count) in requests {
+        page.sample("gateway_requests_total", &of_client(client.as_ref(), &[("status", &status)]), count);
     }
     page.family("gateway_streams_total", "counter", "Answers that were policed, streamed or whole, by API.");
     for (api, count) in streams {
@@ -32,21 +36,27 @@ fn text(meter: &Meter) -> String {
         "counter",
         "Decisions, by policy, verdict and whether they took place.",
     );
-    for counted in &snapshot.decisions {
-        page.sample("gateway_decisions_total", &labels(counted), counted.count);
+    for (client, counted) in each(&decided) {
+        page.sample("gateway_decisions_total", &of_client(client, &labels(counted)), counted.count);
     }
     page.family("gateway_decision_bytes_total", "counter", "Bytes that decisions were about.");
-    for counted in &snapshot.decisions {
-        page.sample("gateway_decision_bytes_total", &labels(counted), counted.bytes);
+    for (client, counted) in each(&decided) {
+        page.sample("gateway_decision_bytes_total", &of_client(client, &labels(counted)), counted.bytes);
     }
     page.family("gateway_held_seconds_total", "counter", "How long what was decided over had been held.");
-    for counted in &snapshot.decisions {
-        page.sample("gateway_held_seconds_total", &labels(counted), counted.held.as_secs_f64());
+    for (client, counted) in each(&decided) {
+        page.sample(
+            "gateway_held_seconds_total",
+            &of_client(client, &labels(counted)),
+            counted.held.as_secs_f64(),
+        );
     }
     page.family("gateway_held_bytes", "gauge", "Bytes that are held back now.");
-    page.sample("gateway_held_bytes", &[], snapshot.held_bytes);
+    let held: usize = decided.iter().map(|(_, snapshot)| snapshot.held_bytes).sum();
+    page.sample("gateway_held_bytes", &[], held);
     page.family("gateway_held_bytes_max", "gauge", "The most bytes that one stream held back at once.");
-    page.sample("gateway_held_bytes_max", &[], snapshot.held_bytes_max);
+    let most = decided.iter().map(|(_, snapshot)| snapshot.held_bytes_max).max().unwrap_or_default();
+    page.sample("gateway_held_bytes_max", &[], most);
     page.family(
         "gateway_errors_total",
         "counter",
@@ -70,7 +80,25 @@ fn text(meter: &Meter) -> String {
     page.0
 }
 
-fn labels(counted: &stream_policies::observe::Counted) -> [(&'static str, &dyn Display); 3] {
+type Decided = (Option<ClientName>, Snapshot);
+
+/// Every count of decisions, with its client.
+fn each(decided: &[Decided]) -> impl Iterator<Item = (Option<&ClientName>, &Counted)> {
+    decided.iter().flat_map(|(client, snapshot)| {
+        snapshot.decisions.iter().map(move |counted| (client.as_ref(), counted))
+    })
+}
+
+/// Labels, and that of the client before them, if there is one.
+fn of_client<'a>(
+    client: Option<&'a ClientName>,
+    labels: &[(&'static str, &'a dyn Display)],
+) -> Vec<(&'static str, &'a dyn Display)> {
+    let client = client.map(|client| ("client", client as &dyn Display));
+    client.into_iter().chain(labels.iter().copied()).collect()
+}
+
+fn labels(counted: &Counted) -> [(&'static str, &dyn Display); 3] {
     [("policy", &counted.policy), ("verdict", &counted.action), ("enforced", &counted.enforced)]
 }
 

@@ -1,20 +1,23 @@
 //! `gateway serve`: the policies between clients and their upstream.
 
+mod admin;
 mod body;
 mod meter;
 mod metrics;
 mod record;
 mod request;
+mod request_log;
 mod shutdown;
 mod welcome;
 
 use std::io::Write as _;
-use std::path::Path;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::get;
+use futures::FutureExt as _;
 use stream_http::{Facts, Plan, PolicyLayer};
 use stream_policies::observe::{Observers, Traced};
 use tokio::net::TcpListener;
@@ -22,8 +25,12 @@ use tower_layer::Layer as _;
 
 use self::meter::Meter;
 use self::record::Recorder;
+use self::request_log::RequestLog;
 use crate::cli::{self, LogFormat};
-use crate::config::{Config, Targets};
+use crate::config::{Config, Record, Targets};
+use crate::doors::Doors;
+use crate::exchange::Exchange;
+use crate::listen::{self, Tls};
 use crate::upstream::Upstream;
 
 /// Serves until it is told to stop.
@@ -47,52 +54,78 @@ fn configure(arguments: &cli::Serve) -> Result<Config, String> {
     if let Some(listen) = arguments.listen {
         config.listen = listen;
     }
-    if let Some(directory) = &arguments.record {
-        config.record = Some(directory.clone());
+    if let Some(admin) = arguments.admin {
+        config.admin = Some(admin);
     }
-    if let Some(directory) = &config.record {
+    if let Some(directory) = &arguments.record {
+        config.record = Some(Record { directory: directory.clone(), clients: None });
+    }
+    if let Some(record) = &config.record {
+        let directory = &record.directory;
         std::fs::create_dir_all(directory)
             .map_err(|error| format!("{}: cannot record there: {error}", directory.display()))?;
     }
+    config.check_doors()?;
     Ok(config)
 }
 
 async fn serve(config: Config) -> Result<ExitCode, String> {
-    let listener = TcpListener::bind(config.listen)
-        .await
-        .map_err(|error| format!("cannot listen on {}: {error}", config.listen))?;
-    let address = listener.local_addr().map_err(|error| format!("cannot listen: {error}"))?;
-    let app = app(&config)?;
+    let (listener, address) = listen_on(config.listen).await?;
+    let admin = match config.admin {
+        Some(admin) => Some(listen_on(admin).await?),
+        None => None,
+    };
+    let tls = config.tls.clone().map(Tls::load).transpose()?;
+    let meter = Meter::default();
+    let app = app(&config, &meter)?;
     // Whoever started it may have gone; that is no reason not to serve.
-    let _ = write!(std::io::stdout(), "{}", welcome::text(&config, address));
+    let admin_address = admin.as_ref().map(|(_, address)| *address);
+    let _ = write!(std::io::stdout(), "{}", welcome::text(&config, address, admin_address));
     let _ = std::io::stdout().flush();
-    let served = axum::serve(listener, app).with_graceful_shutdown(shutdown::asked()).await;
-    served.map_err(|error| format!("cannot serve: {error}"))?;
+    let stop = shutdown::asked().shared();
+    if let Some((listener, _)) = admin {
+        let app = admin::app(meter, stop.clone());
+        // The admin side answers until the program ends, so that the end can be watched.
+        tokio::spawn(listen::serve(listener, app, None, config.connections, std::future::pending()));
+    }
+    listen::serve(listener, app, tls, config.connections, stop).await;
     tracing::info!("every stream is over");
     Ok(ExitCode::SUCCESS)
 }
 
-fn app(config: &Config) -> Result<Router, String> {
-    let meter = Meter::default();
+async fn listen_on(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
+    let listener = TcpListener::bind(address).await;
+    let listener = listener.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    let address = listener.local_addr().map_err(|error| format!("cannot listen: {error}"))?;
+    Ok((listener, address))
+}
+
+fn app(config: &Config, meter: &Meter) -> Result<Router, String> {
     let upstream = Upstream::new(config.targets.clone(), config.settings.clone())?;
-    let recorder = config.record.as_deref().map(Path::to_owned).map(Recorder::new);
+    let recorder = config.record.clone().map(Recorder::new);
+    let log = config.request_log.as_deref().map(RequestLog::open).transpose()?;
     let settings = config.settings.clone();
     let shared = Arc::new(config.clone());
     let observed = meter.clone();
-    let layer = PolicyLayer::with_settings(settings, move |facts: &Facts| {
+    let layer = PolicyLayer::with_settings(settings.clone(), move |facts: &Facts| {
         let set = shared.policies(facts).clone();
         let plan = set.chain().into_iter().fold(Plan::new(), Plan::policy);
         let model = facts.model().map(str::to_owned);
         let plan = plan.configure(move |config| set.configure(config, model.as_deref()));
+        let plan = match shared.session(facts) {
+            Some(session) => plan.extension(session),
+            None => plan,
+        };
+        let exchange = facts.extensions().get::<Exchange>().cloned().unwrap_or_default();
+        exchange.policed(facts);
         observed.started(facts.api());
-        plan.observer(Observers::new().and(observed.observer()).and(Traced))
+        let metrics = observed.observer(exchange.client().as_ref());
+        plan.observer(Observers::new().and(metrics).and(exchange.observer()).and(Traced))
     });
     let policed = layer.layer(record::Taped::new(upstream, recorder.clone()));
-    let around = request::Around::new(policed, meter.clone(), recorder);
-    Ok(Router::new()
-        .route("/healthz", get(async || "ok\n"))
-        .route("/metrics", get(async move || metrics::response(&meter)))
-        .fallback_service(around))
+    let doors = Doors::new(policed, config.clients.clone(), settings, config.connections.body);
+    let around = request::Around::new(doors, meter.clone(), recorder, log);
+    Ok(Router::new().route("/healthz", get(async || "ok\n")).fallback_service(around))
 }
 
 /// Structured logs on standard error.

@@ -14,12 +14,16 @@ use stream_testkit::Tap;
 use tower_service::Service;
 
 use super::request::Number;
+use crate::config::Record;
+use crate::doors::ClientName;
 
 /// Writes answers into a directory: `<start>-<request>.in.sse` as the upstream sent it, `….out.sse` as the client got it;
 /// `.json` for an answer that was not streamed.
 #[derive(Debug, Clone)]
 pub(super) struct Recorder {
     directory: Arc<PathBuf>,
+    /// Only answers to these clients; `None`: to everybody.
+    clients: Option<Arc<[String]>>,
     /// When the program started, so that another run does not write over it.
     run: u128,
 }
@@ -32,13 +36,29 @@ pub(super) enum Side {
 }
 
 impl Recorder {
-    pub(super) fn new(directory: PathBuf) -> Self {
+    pub(super) fn new(record: Record) -> Self {
         let run = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        Self { directory: Arc::new(directory), run }
+        Self { directory: Arc::new(record.directory), clients: record.clients.map(Into::into), run }
     }
 
-    /// Records an answer as it passes; what is neither a stream of events nor JSON is not recorded.
-    pub(super) fn record(&self, response: Response<Body>, number: Number, side: Side) -> Response<Body> {
+    /// Whether answers to this client are recorded.
+    fn is_for(&self, client: Option<&ClientName>) -> bool {
+        let Some(clients) = &self.clients else { return true };
+        client.is_some_and(|client| clients.iter().any(|name| **name == *client.0))
+    }
+
+    /// Records an answer as it passes; what is neither a stream of events nor JSON is not recorded, nor is the answer to
+    /// another client than those that were named.
+    pub(super) fn record(
+        &self,
+        response: Response<Body>,
+        number: Number,
+        client: Option<&ClientName>,
+        side: Side,
+    ) -> Response<Body> {
+        if !self.is_for(client) {
+            return response;
+        }
         let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.unwrap_or_default();
         let ending = match kind.split(';').next().unwrap_or_default().trim() {
@@ -87,12 +107,15 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let number = request.extensions().get::<Number>().copied();
+        let client = request.extensions().get::<ClientName>().cloned();
         let recorder = self.recorder.clone();
         let answer = self.inner.call(request);
         Box::pin(async move {
             let response = answer.await?;
             Ok(match (recorder, number) {
-                (Some(recorder), Some(number)) => recorder.record(response, number, Side::Upstream),
+                (Some(recorder), Some(number)) => {
+                    recorder.record(response, number, client.as_ref(), Side::Upstream)
+                }
                 _ => response,
             })
         })

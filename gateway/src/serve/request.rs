@@ -18,6 +18,8 @@ use tracing::Instrument as _;
 use super::body::Followed;
 use super::meter::Meter;
 use super::record::{Recorder, Side};
+use super::request_log::{Logged, RequestLog};
+use crate::exchange::Exchange;
 
 /// The number of a request, from 1; an extension of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,12 +31,13 @@ pub(super) struct Around<S> {
     inner: S,
     meter: Meter,
     recorder: Option<Recorder>,
+    log: Option<RequestLog>,
     last: Arc<AtomicU64>,
 }
 
 impl<S> Around<S> {
-    pub(super) fn new(inner: S, meter: Meter, recorder: Option<Recorder>) -> Self {
-        Self { inner, meter, recorder, last: Arc::default() }
+    pub(super) fn new(inner: S, meter: Meter, recorder: Option<Recorder>, log: Option<RequestLog>) -> Self {
+        Self { inner, meter, recorder, log, last: Arc::default() }
     }
 }
 
@@ -56,30 +59,40 @@ where
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
         let start = Instant::now();
         let number = Number(self.last.fetch_add(1, Ordering::Relaxed) + 1);
+        let exchange = Exchange::default();
         request.extensions_mut().insert(number);
+        request.extensions_mut().insert(exchange.clone());
         // The query may hold a key: it is not logged.
         let span = tracing::info_span!(
             "request",
             number = number.0,
             method = %request.method(),
             path = request.uri().path(),
+            client = tracing::field::Empty,
             status = tracing::field::Empty,
         );
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
-        let (meter, recorder) = (self.meter.clone(), self.recorder.clone());
+        let (meter, recorder, log) = (self.meter.clone(), self.recorder.clone(), self.log.clone());
+        let asked = (request.method().to_string(), request.uri().path().to_owned());
         let follow = span.clone();
         let answer = async move {
             let response = inner.call(request).await?;
             let status = response.status().as_u16();
             follow.record("status", status);
-            *meter.counts().requests.entry(status).or_default() += 1;
+            let client = exchange.client();
+            if let Some(client) = &client {
+                follow.record("client", tracing::field::display(client));
+            }
+            *meter.counts().requests.entry((client.clone(), status)).or_default() += 1;
             let response = response.map(Body::new);
             let response = match &recorder {
-                Some(recorder) => recorder.record(response, number, Side::Client),
+                Some(recorder) => recorder.record(response, number, client.as_ref(), Side::Client),
                 None => response,
             };
-            Ok(response.map(|body| Body::new(Followed::new(body, follow, meter, start))))
+            let (method, path) = asked;
+            let logged = log.map(|log| Logged { log, exchange, number: number.0, method, path, status });
+            Ok(response.map(|body| Body::new(Followed::new(body, follow, meter, start, logged))))
         };
         Box::pin(answer.instrument(span))
     }

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-use crate::config::Config;
+use crate::config::{Config, Record};
 
 /// What is said when it starts.
-pub(super) fn text(config: &Config, address: SocketAddr) -> String {
-    let base = format!("http://{address}");
+pub(super) fn text(config: &Config, address: SocketAddr, admin: Option<SocketAddr>) -> String {
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
+    let base = format!("{scheme}://{address}");
     let mut text = format!("gateway: serving on {base}\n\n");
     // Writing to a string does not fail.
     let _ = match config.targets.is_empty() {
@@ -18,13 +19,27 @@ pub(super) fn text(config: &Config, address: SocketAddr) -> String {
         false => write!(text, "{}", config.targets),
     };
     let _ = writeln!(text, "\n{}\n{}", config.describe(), config.settings.describe());
-    if let Some(directory) = &config.record {
-        let _ = writeln!(text, "answers are recorded in {}\n", directory.display());
+    if !config.clients.is_empty() {
+        let names: Vec<String> = config.clients.names().map(ToString::to_string).collect();
+        let _ = writeln!(text, "clients with a key of their own: {}\n", names.join(", "));
+    }
+    if let Some(Record { directory, clients }) = &config.record {
+        let whose = clients.as_ref().map_or(String::new(), |names| format!(" to {}", names.join(", ")));
+        let _ = writeln!(text, "answers{whose} are recorded in {}\n", directory.display());
+    }
+    if let Some(file) = &config.request_log {
+        let _ = writeln!(text, "requests are logged in {}\n", file.display());
     }
     if config.targets.is_empty() {
         text += &tries(&base);
     }
-    let _ = writeln!(text, "{base}/healthz   {base}/metrics   ctrl-c stops when every stream is over");
+    match admin {
+        Some(admin) => {
+            let _ = writeln!(text, "admin side: http://{admin}/metrics   http://{admin}/readyz");
+        }
+        None => text += "no metrics: `admin = \"127.0.0.1:8081\"` or --admin says where\n",
+    }
+    let _ = writeln!(text, "{base}/healthz   ctrl-c stops when every stream is over");
     text
 }
 

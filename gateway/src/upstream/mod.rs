@@ -37,22 +37,20 @@ impl Upstream {
         let kind = if targets.is_empty() {
             Kind::Embedded(Embedded::new()?)
         } else {
-            Kind::Remote(Box::new(Remote::new(targets)))
+            Kind::Remote(Box::new(Remote::new(targets)?))
         };
         Ok(Self { settings, kind })
     }
+}
 
-    /// The API that a request belongs to. One that is not policed is told by the headers and paths that SDKs use.
-    fn api<B>(&self, request: &Request<B>) -> Api {
-        let path = request.uri().path();
-        match self.settings.route(request.method(), path) {
-            Route::Policed(api) => api,
-            _ if request.headers().contains_key("anthropic-version") => Api::AnthropicMessages,
-            _ if path.starts_with("/v1beta") || request.headers().contains_key("x-goog-api-key") => {
-                Api::Gemini
-            }
-            _ => Api::OpenAiChat,
-        }
+/// The API that a request belongs to. One that is not policed is told by the headers and paths that SDKs use.
+pub(crate) fn api_of<B>(settings: &Settings, request: &Request<B>) -> Api {
+    let path = request.uri().path();
+    match settings.route(request.method(), path) {
+        Route::Policed(api) => api,
+        _ if request.headers().contains_key("anthropic-version") => Api::AnthropicMessages,
+        _ if path.starts_with("/v1beta") || request.headers().contains_key("x-goog-api-key") => Api::Gemini,
+        _ => Api::OpenAiChat,
     }
 }
 
@@ -66,7 +64,7 @@ impl Service<Request<RequestBody<Body>>> for Upstream {
     }
 
     fn call(&mut self, request: Request<RequestBody<Body>>) -> Self::Future {
-        let api = self.api(&request);
+        let api = api_of(&self.settings, &request);
         let kind = self.kind.clone();
         Box::pin(async move {
             Ok(match kind {

@@ -1,5 +1,8 @@
 //! An upstream over HTTP.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use axum::body::Body;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Request, Response, StatusCode};
@@ -8,6 +11,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::{ClientConfig, RootCertStore};
 use stream_http::{Api, RequestBody};
 
 use super::error;
@@ -17,25 +21,32 @@ use crate::config::{Target, Targets};
 #[derive(Debug, Clone)]
 pub(super) struct Remote {
     targets: Targets,
-    client: Client<HttpsConnector<HttpConnector>, Body>,
+    /// One for each set of authorities; most upstreams share the usual one.
+    clients: BTreeMap<Api, Client<HttpsConnector<HttpConnector>, Body>>,
 }
 
 impl Remote {
-    pub(super) fn new(targets: Targets) -> Self {
-        let connector =
-            HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1().build();
-        let client = Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector);
-        Self { targets, client }
+    pub(super) fn new(targets: Targets) -> Result<Self, String> {
+        let usual = client(None)?;
+        let mut clients = BTreeMap::new();
+        for (api, target) in targets.iter() {
+            let client = match target.roots() {
+                Some(roots) => client(Some(roots))?,
+                None => usual.clone(),
+            };
+            clients.insert(api, client);
+        }
+        Ok(Self { targets, clients })
     }
 
     pub(super) async fn answer(&self, api: Api, request: Request<RequestBody<Body>>) -> Response<Body> {
-        let Some(target) = self.targets.of(api) else {
+        let (Some(target), Some(client)) = (self.targets.of(api), self.clients.get(&api)) else {
             return error(api, StatusCode::NOT_FOUND, &format!("no upstream is configured for {api}"));
         };
         let Ok(request) = readdress(request, target, api) else {
             return error(api, StatusCode::BAD_REQUEST, "this path cannot be sent on");
         };
-        match self.client.request(request).await {
+        match client.request(request).await {
             Ok(response) => {
                 let mut response = response.map(Body::new);
                 drop_hop_headers(response.headers_mut());
@@ -47,6 +58,24 @@ impl Remote {
             }
         }
     }
+}
+
+/// A client over HTTP/1.1, or HTTP/2 where the upstream offers it.
+fn client(roots: Option<&Arc<RootCertStore>>) -> Result<Client<HttpsConnector<HttpConnector>, Body>, String> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = match roots {
+        Some(roots) => {
+            let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+            let tls = tls.map_err(|error| error.to_string())?;
+            let tls = tls.with_root_certificates(Arc::clone(roots)).with_no_client_auth();
+            HttpsConnectorBuilder::new().with_tls_config(tls)
+        }
+        None => HttpsConnectorBuilder::new()
+            .with_provider_and_webpki_roots(provider)
+            .map_err(|error| error.to_string())?,
+    };
+    let connector = builder.https_or_http().enable_http1().enable_http2().build();
+    Ok(Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector))
 }
 
 fn readdress(

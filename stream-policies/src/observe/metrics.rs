@@ -8,8 +8,6 @@ use serde::Serialize;
 use stream_core::record::{StagedView, StepView, VerdictView};
 use stream_core::{Decision, Error, Observer};
 
-use super::word;
-
 /// Counts over all streams it observes. Clones share the counts.
 #[derive(Debug, Clone, Default)]
 pub struct Metrics(Arc<Mutex<Counts>>);
@@ -147,7 +145,7 @@ impl Observer for MetricsObserver {
 
     fn decision(&mut self, decision: &Decision) {
         let mut counts = self.metrics.lock();
-        let key = (decision.policy.clone(), word(decision.action), decision.enforced);
+        let key = (decision.policy.clone(), decision.action.word(), decision.enforced);
         let count = counts.decisions.entry(key).or_default();
         count.count += 1;
         count.bytes += decision.bytes as u64;

@@ -43,18 +43,3 @@ pub use observers::Observers;
 pub use recorder::{Recorder, RecorderObserver};
 #[cfg(feature = "tracing")]
 pub use traced::Traced;
-
-/// The word for an action, in metrics and events.
-pub(crate) fn word(action: stream_core::Action) -> &'static str {
-    use stream_core::Action;
-    match action {
-        Action::Released => "released",
-        Action::Dropped => "dropped",
-        Action::Edited => "edited",
-        Action::Inserted => "inserted",
-        Action::Normalised => "normalised",
-        Action::Terminated => "terminated",
-        Action::Failed => "failed",
-        _ => "other",
-    }
-}

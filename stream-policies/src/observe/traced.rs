@@ -3,8 +3,6 @@
 use stream_core::{Action, Decision, Error, Observer};
 use tracing::Level;
 
-use super::word;
-
 /// Emits an event of target `stream::decision` for every decision, in the span that the stream is polled in: `WARN` where
 /// the stream was ended or a policy failed, `INFO` where something was edited, dropped or inserted, `DEBUG` where what was
 /// held left as it came. Fields: `policy`, `action`, `enforced`, `block`, `reason`, `bytes`, `held_ms`. A stream that is
@@ -18,7 +16,7 @@ macro_rules! emit {
             target: "stream::decision",
             $level,
             policy = $decision.policy.as_str(),
-            action = word($decision.action),
+            action = $decision.action.word(),
             enforced = $decision.enforced,
             block = $decision.block.map(tracing::field::display),
             reason = $decision.reason.as_deref(),

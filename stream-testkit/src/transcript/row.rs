@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use stream_core::record::Staged;
-use stream_core::{Action, ChunkKind, Decision, Structure};
+use stream_core::{ChunkKind, Decision, Structure};
 
 use super::text::{bytes, line};
 use crate::replay::Shown;
@@ -136,16 +136,7 @@ pub(super) fn is_payload(kind: ChunkKind) -> bool {
 }
 
 fn tell(decision: &Decision, with_times: bool) -> String {
-    let action = match decision.action {
-        Action::Released => "released",
-        Action::Dropped => "dropped",
-        Action::Edited => "edited",
-        Action::Inserted => "inserted",
-        Action::Normalised => "normalised",
-        Action::Terminated => "terminated",
-        Action::Failed => "failed",
-        _ => "did something",
-    };
+    let action = decision.action.word();
     let mut text = if decision.enforced { action.to_owned() } else { format!("would have {action}") };
     if let Some(block) = decision.block {
         text += &format!(" {block}");

@@ -1,0 +1,67 @@
+//! What becomes known of a request while it is answered.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use stream_core::{Decision, Observer};
+use stream_http::{Api, Facts};
+
+use crate::doors::ClientName;
+
+/// A request and its answer: an extension of the request. Clones share what is known.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Exchange(Arc<Mutex<Known>>);
+
+/// What is known.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// The client, once the doors have let the request in.
+    pub(crate) client: Option<ClientName>,
+    /// The API and the model, once the answer is policed.
+    pub(crate) api: Option<Api>,
+    pub(crate) model: Option<String>,
+    /// What policies decided, the first [`MOST`] of them.
+    pub(crate) decisions: Vec<Decision>,
+    /// How many there were.
+    pub(crate) decided: usize,
+}
+
+impl Exchange {
+    /// What is known now.
+    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The client, if one is known.
+    pub(crate) fn client(&self) -> Option<ClientName> {
+        self.known().client.clone()
+    }
+
+    /// An answer is about to be policed.
+    pub(crate) fn policed(&self, facts: &Facts) {
+        let mut known = self.known();
+        known.api = Some(facts.api());
+        known.model = facts.model().map(str::to_owned);
+    }
+
+    /// Notes the decisions of an answer.
+    pub(crate) fn observer(&self) -> Noting {
+        Noting(self.clone())
+    }
+}
+
+/// Notes the decisions of an answer.
+#[derive(Debug)]
+pub(crate) struct Noting(Exchange);
+
+impl Observer for Noting {
+    fn decision(&mut self, decision: &Decision) {
+        let mut known = self.0.known();
+        known.decided += 1;
+        if known.decisions.len() < MOST {
+            known.decisions.push(decision.clone());
+        }
+    }
+}
+
+/// How many decisions of one answer are kept.
+const MOST: usize = 64;
