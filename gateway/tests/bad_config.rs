@@ -42,7 +42,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "unknown-key",
         "lisen = \"127.0.0.1:0\"\nPASS",
-        "gateway.toml: line 1, column 1: unknown field `lisen`, expected one of `listen`, `record`, `unknown_route`, `unreadable`, `block_status`, `session`, `upstream`, `limits`, `route`, `policy`, `text_calls`",
+        "gateway.toml: line 1, column 1: unknown field `lisen`, expected one of `listen`, `admin`, `open`, `client`, `tls`, `connections`, `record`, `record_clients`, `request_log`, `unknown_route`, `unreadable`, `block_status`, `session`, `upstream`, `limits`, `route`, `policy`, `text_calls`",
     ),
     (
         "listen-type",
@@ -92,7 +92,92 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "upstream-key",
         "[upstream.gemini]\nurl = \"https://a\"\nkey = \"secret\"\nPASS",
-        "gateway.toml: line 3, column 1: unknown field `key`, expected `url` or `key_env`",
+        "gateway.toml: line 3, column 1: unknown field `key`, expected one of `url`, `key_env`, `ca`",
+    ),
+    (
+        "ca-without-https",
+        "[upstream.gemini]\nurl = \"http://a\"\nca = \"ca.pem\"\nPASS",
+        "gateway.toml: line 3, column 6: expected an https address beside ca, found \"http://a\"",
+    ),
+    (
+        "ca-of-nothing",
+        "[upstream.gemini]\nurl = \"https://a\"\nca = \"file\"\nPASS",
+        "gateway.toml: line 3, column 6: file: expected certificates in PEM form, found none",
+    ),
+    (
+        "client-without-key",
+        "[[client]]\nname = \"a\"\nPASS",
+        "gateway.toml: line 1, column 1: expected one of key_sha256 and key_env (`gateway key` makes both), found none",
+    ),
+    (
+        "client-key-in-the-file",
+        "[[client]]\nname = \"a\"\nkey_sha256 = \"secret\"\nPASS",
+        "gateway.toml: line 3, column 14: expected the 64 hexadecimal digits of a SHA-256, found something else",
+    ),
+    (
+        "client-key-env",
+        "[[client]]\nname = \"a\"\nkey_env = \"NO_SUCH_KEY\"\nPASS",
+        "gateway.toml: line 3, column 11: expected a key in the environment variable \"NO_SUCH_KEY\", found none",
+    ),
+    (
+        "client-name",
+        "[[client]]\nname = \"a b\"\nkey_env = \"HOME\"\nPASS",
+        "gateway.toml: line 2, column 8: expected a name of printable ASCII without blanks, found \"a b\"",
+    ),
+    (
+        "client-twice",
+        "[[client]]\nname = \"a\"\nkey_env = \"HOME\"\n[[client]]\nname = \"a\"\nkey_env = \"PATH\"\nPASS",
+        "gateway.toml: line 5, column 8: expected clients of different names, found \"a\" twice",
+    ),
+    (
+        "client-key-twice",
+        "[[client]]\nname = \"a\"\nkey_env = \"HOME\"\n[[client]]\nname = \"b\"\nkey_env = \"HOME\"\nPASS",
+        "gateway.toml: line 4, column 1: expected a key of its own, found that of \"a\"",
+    ),
+    (
+        "client-limit",
+        "[[client]]\nname = \"a\"\nkey_env = \"HOME\"\nstreams = 0\nPASS",
+        "gateway.toml: line 4, column 11: expected at least 1, found 0",
+    ),
+    (
+        "route-of-no-client",
+        "[[route]]\nclients = [\"a\"]\npolicies = \"wrong.toml\"\nPASS",
+        "gateway.toml: line 2, column 12: expected the name of a client (there is none), found \"a\"",
+    ),
+    (
+        "record-of-no-client",
+        "record = \"logs\"\nrecord_clients = [\"b\"]\n[[client]]\nname = \"a\"\nkey_env = \"HOME\"\nPASS",
+        "gateway.toml: line 2, column 19: expected the name of a client a, found \"b\"",
+    ),
+    (
+        "record-clients-alone",
+        "record_clients = []\nPASS",
+        "gateway.toml: line 1, column 18: expected record beside record_clients, found none",
+    ),
+    (
+        "session-of-no-client",
+        "session = { client = true }\nPASS",
+        "gateway.toml: line 1, column 11: expected [[client]] entries beside client = true, found none",
+    ),
+    (
+        "session-of-two",
+        "session = { client = true, header = \"x\" }\nPASS",
+        "gateway.toml: line 1, column 11: expected nothing beside client = true, found more",
+    ),
+    (
+        "admin",
+        "admin = \"8081\"\nPASS",
+        "gateway.toml: line 1, column 9: expected an address and a port such as 127.0.0.1:8080, found \"8081\"",
+    ),
+    (
+        "connections",
+        "[connections]\nhead = \"soon\"\nPASS",
+        "gateway.toml: line 2, column 8: expected a time such as 200ms, 15s or 5m, found \"soon\"",
+    ),
+    (
+        "tls-without-certificate",
+        "[tls]\ncertificate = \"none.pem\"\nkey = \"none.pem\"\nPASS",
+        "none.pem: expected a private key in PEM form: I/O error: No such file or directory (os error 2)",
     ),
     (
         "unknown-route",
@@ -118,7 +203,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "session-empty",
         "session = {}\nPASS",
-        "gateway.toml: line 1, column 11: expected header or body, found neither",
+        "gateway.toml: line 1, column 11: expected header, body or client, found none of them",
     ),
     (
         "session-both",
@@ -168,7 +253,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "route-empty",
         "[[route]]\npolicies = \"wrong.toml\"\nPASS",
-        "gateway.toml: line 1, column 1: expected apis, models or paths that the route is for, found none",
+        "gateway.toml: line 1, column 1: expected apis, models, paths or clients that the route is for, found none",
     ),
     (
         "route-api",

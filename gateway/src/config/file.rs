@@ -17,7 +17,6 @@ use super::route::{Route, RouteFile};
 use super::session::{self, SessionFile, Source};
 use super::upstream::Upstreams;
 use super::{Config, Fault, Record, Targets, names_network};
-use crate::doors::Clients;
 
 /// What a file may say.
 #[derive(Debug, Deserialize)]
@@ -32,7 +31,8 @@ pub(super) struct File {
     tls: Option<TlsFile>,
     #[serde(default)]
     connections: ConnectionsFile,
-    record: Option<RecordFile>,
+    record: Option<PathBuf>,
+    record_clients: Option<Spanned<Vec<Spanned<String>>>>,
     request_log: Option<PathBuf>,
     unknown_route: Option<Choice>,
     unreadable: Option<Choice>,
@@ -60,6 +60,7 @@ pub(super) const KEYS: &[&str] = &[
     "tls",
     "connections",
     "record",
+    "record_clients",
     "request_log",
     "unknown_route",
     "unreadable",
@@ -69,33 +70,6 @@ pub(super) const KEYS: &[&str] = &[
     "limits",
     "route",
 ];
-
-/// Where answers are recorded: a directory, or a directory and the clients whose answers are.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum RecordFile {
-    Directory(PathBuf),
-    OfClients(RecordOfClients),
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RecordOfClients {
-    directory: PathBuf,
-    clients: Vec<Spanned<String>>,
-}
-
-impl RecordFile {
-    fn build(self, text: &str, directory: &Path, clients: &Clients) -> Result<Record, Fault> {
-        Ok(match self {
-            Self::Directory(record) => Record { directory: directory.join(record), clients: None },
-            Self::OfClients(record) => Record {
-                directory: directory.join(record.directory),
-                clients: Some(known(&record.clients, clients, text)?),
-            },
-        })
-    }
-}
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -128,6 +102,15 @@ impl File {
         let listen = self.listen.as_ref().map(|listen| address(listen, text)).transpose()?;
         let admin = self.admin.as_ref().map(|admin| address(admin, text)).transpose()?;
         let clients = ClientFile::build(&self.client, text)?;
+        let record_clients = match (&self.record, &self.record_clients) {
+            (None, Some(names)) => {
+                let message = "expected record beside record_clients, found none";
+                return Err(Fault::at(text, &names.span(), message));
+            }
+            (_, names) => names.as_ref().map(|names| known(names.get_ref(), &clients, text)).transpose()?,
+        };
+        let record =
+            self.record.map(|record| Record { directory: directory.join(record), clients: record_clients });
         let (mut settings, limits, whole_limit) = self.limits.build(Settings::new(), text)?;
         if let Some(Choice::Pass) = self.unknown_route {
             settings = settings.unknown_route(UnknownRoute::Pass);
@@ -160,7 +143,7 @@ impl File {
             settings,
             limits,
             whole_limit,
-            record: self.record.map(|record| record.build(text, directory, &clients)).transpose()?,
+            record,
             request_log: self.request_log.map(|file| directory.join(file)),
             asks_over_network: names_network(text) || routes.iter().any(|route| route.asks_over_network),
             routes,

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use crate::kit::{Directory, Gateway, question};
 
 /// Answers one request with a whole chat completion, and gives its head.
-async fn overhear(listener: TcpListener) -> String {
+pub(crate) async fn overhear(listener: TcpListener) -> String {
     let (mut connection, _) = listener.accept().await.unwrap();
     let mut heard = Vec::new();
     let mut piece = [0; 4096];
@@ -26,7 +26,7 @@ async fn overhear(listener: TcpListener) -> String {
     String::from_utf8(heard).unwrap()
 }
 
-fn header(head: &str, name: &str) -> Vec<String> {
+pub(crate) fn header(head: &str, name: &str) -> Vec<String> {
     let lines = head.lines().filter_map(|line| line.split_once(": "));
     lines.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.to_owned()).collect()
 }

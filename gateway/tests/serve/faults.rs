@@ -100,7 +100,7 @@ async fn a_client_that_goes_away_takes_the_upstream_with_it() {
     response.body_mut().frame().await.unwrap().unwrap();
     drop(response);
     tokio::time::timeout(Duration::from_secs(10), server.cancelled()).await.unwrap();
-    let metrics = gateway.get("/metrics").await;
+    let metrics = gateway.admin("/metrics").await;
     assert_eq!(metrics.text().lines().filter(|line| *line == "gateway_streams_abandoned_total 1").count(), 1);
 }
 
@@ -146,7 +146,7 @@ async fn a_frame_over_the_limit_ends_in_an_error() {
     let answer = gateway.ask(kind, true).await;
     let report = answer.report(kind, true);
     assert_eq!((report.view().ended, &*report.view().choices[0].content), (Ended::Error, "before"));
-    let metrics = gateway.get("/metrics").await;
+    let metrics = gateway.admin("/metrics").await;
     assert_eq!(
         metrics.text().lines().filter(|line| *line == "gateway_errors_total{source=\"upstream\"} 1").count(),
         1

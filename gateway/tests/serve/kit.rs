@@ -17,6 +17,8 @@ use stream_testkit::conformance::{Format, Report, check, check_whole};
 pub(crate) struct Gateway {
     child: Child,
     pub(crate) base: String,
+    /// The admin side.
+    pub(crate) admin: String,
     pub(crate) welcome: std::thread::JoinHandle<String>,
 }
 
@@ -35,7 +37,7 @@ impl Gateway {
     pub(crate) fn start_with(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_gateway"))
             .args(arguments)
-            .args(["--listen", "127.0.0.1:0", "--log", "warn"])
+            .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--log", "warn"])
             .envs(environment.iter().copied())
             .stdout(Stdio::piped())
             .spawn()
@@ -44,13 +46,20 @@ impl Gateway {
         let mut first = String::new();
         out.read_line(&mut first).unwrap();
         let base = first.trim_end().strip_prefix("gateway: serving on ").expect("a first line").to_owned();
+        let mut text = String::new();
+        let admin = loop {
+            let start = text.len();
+            assert_ne!(out.read_line(&mut text).unwrap(), 0, "the program stopped: {text}");
+            if let Some(line) = text[start..].strip_prefix("admin side: ") {
+                break line.split("/metrics").next().unwrap().to_owned();
+            }
+        };
         // Read on, or the program could not write.
         let welcome = std::thread::spawn(move || {
-            let mut rest = String::new();
-            out.read_to_string(&mut rest).unwrap();
-            rest
+            out.read_to_string(&mut text).unwrap();
+            text
         });
-        Self { child, base, welcome }
+        Self { child, base, admin, welcome }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -68,6 +77,20 @@ impl Gateway {
         let code = self.child.wait().unwrap().code();
         let welcome = std::mem::replace(&mut self.welcome, std::thread::spawn(String::new));
         (code, welcome.join().unwrap())
+    }
+
+    /// What the admin side answers.
+    pub(crate) async fn admin(&self, path: &str) -> Answer {
+        ask(Method::GET, &format!("{}{path}", self.admin), "").await
+    }
+
+    /// How many files and sockets the program has open, and how many kilobytes of memory it has.
+    pub(crate) fn resources(&self) -> (usize, usize) {
+        let process = format!("/proc/{}", self.child.id());
+        let files = std::fs::read_dir(format!("{process}/fd")).unwrap().count();
+        let status = std::fs::read_to_string(format!("{process}/status")).unwrap();
+        let memory = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        (files, memory.trim().trim_end_matches(" kB").parse().unwrap())
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

@@ -3,9 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod configured;
+mod connections;
 mod demo;
+mod doors;
 mod faults;
 mod judges;
 mod kit;
 mod running;
 mod sessions;
+mod tls;

@@ -16,7 +16,7 @@ async fn health_and_metrics_are_not_policed() {
         gateway.ask(WireKind::OpenAiChat, streamed).await;
     }
     gateway.get("/v1/nothing").await;
-    let metrics = gateway.get("/metrics").await;
+    let metrics = gateway.admin("/metrics").await;
     assert_eq!(metrics.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
     let samples: Vec<&str> = metrics
         .text()
