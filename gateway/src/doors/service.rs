@@ -45,7 +45,7 @@ impl<S> Doors<S> {
     }
 
     /// Takes the key from a request and finds its client and a place for it; else says no.
-    fn admit(&self, request: &mut Request<Body>) -> Result<Admitted, Response<Body>> {
+    fn admit(&self, request: &mut Request<Body>) -> Result<Admitted, Box<Response<Body>>> {
         let api = api_of(&self.settings, request);
         let mut place = Place::default();
         let mut most = None;
@@ -54,12 +54,12 @@ impl<S> Doors<S> {
             let keys = key::take(request.headers_mut(), &mut uri);
             *request.uri_mut() = uri;
             let client = self.clients.find(&keys).and_then(|position| self.clients.get(position));
-            let client = client.ok_or_else(|| unknown(api, keys.is_empty()))?;
+            let client = client.ok_or_else(|| Box::new(unknown(api, keys.is_empty())))?;
             if let Some(exchange) = request.extensions().get::<Exchange>() {
                 exchange.known().client = Some(client.name.clone());
             }
             let length = request.body().size_hint().exact();
-            place = client.allowance.take(length).map_err(|beyond| refused(api, &beyond))?;
+            place = client.allowance.take(length).map_err(|beyond| Box::new(refused(api, &beyond)))?;
             most = client.allowance.request_bytes();
             request.extensions_mut().insert(client.name.clone());
         }
@@ -97,7 +97,7 @@ where
                     Ok(response.map(|body| Body::new(Placed { body: Body::new(body), _place: place })))
                 })
             }
-            Err(refusal) => Box::pin(std::future::ready(Ok(refusal))),
+            Err(refusal) => Box::pin(std::future::ready(Ok(*refusal))),
         }
     }
 }

@@ -15,6 +15,8 @@ use tokio::net::TcpListener;
 use crate::configured::{header, overhear};
 use crate::kit::{Answer, Directory, Gateway, client, question};
 
+type Headers<'a> = &'a [(&'a str, &'a str)];
+
 const PASS: &str = "[[policy]]\nkind = \"passthrough\"\n";
 
 fn sha256(key: &str) -> String {
@@ -30,7 +32,7 @@ fn known(name: &str, limits: &str) -> String {
 }
 
 /// Asks an API with these headers, and with this behind its path's query.
-async fn ask(gateway: &Gateway, kind: WireKind, headers: &[(&str, &str)], query: &str) -> Answer {
+async fn ask(gateway: &Gateway, kind: WireKind, headers: Headers<'_>, query: &str) -> Answer {
     let (path, body) = question(kind, true);
     let path = match (query, path.contains('?')) {
         ("", _) => path.to_owned(),
@@ -54,7 +56,7 @@ async fn answer(request: Request<Full<Bytes>>) -> Answer {
 async fn a_key_is_taken_wherever_the_sdks_put_it() {
     let directory = Directory::new("doors");
     let gateway = Gateway::configured(&directory, &format!("{}{PASS}", known("ci", "")));
-    let places: [(&[(&str, &str)], &str); 5] = [
+    let places: [(Headers<'_>, &str); 5] = [
         (&[("authorization", "Bearer key-of-ci")], ""),
         (&[("x-api-key", "key-of-ci")], ""),
         (&[("x-goog-api-key", "key-of-ci")], ""),
@@ -91,7 +93,7 @@ async fn a_request_of_nobody_is_refused_in_the_apis_own_shape() {
     ];
     let expected = "expected the key of a client of this gateway, found";
     for (kind, shape) in shapes {
-        let attempts: [(&[(&str, &str)], &str, &str); 6] = [
+        let attempts: [(Headers<'_>, &str, &str); 6] = [
             (&[], "", "none"),
             (&[("authorization", "Bearer wrong")], "", "another"),
             (&[("authorization", "Basic key-of-ci")], "", "another"),
