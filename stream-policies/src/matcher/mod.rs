@@ -21,6 +21,7 @@ mod cursor;
 mod lane;
 mod machine;
 mod pattern;
+mod reading;
 pub(crate) mod signed;
 mod stream;
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Signed reasoning leaves as a whole or not at all: it cannot be edited (rule 22), and half of it would be refused in
 //! the next turn as much as other words.
 
+use std::collections::BTreeSet;
+
 use stream_core::{BlockKey, BlockStatus, Channel, Context, StreamState};
 
-use super::Lane;
+use super::{Lane, Release};
 
 /// Whether the block leaves as a whole or not at all.
 pub(crate) fn is_whole(key: BlockKey, state: &StreamState, ctx: &Context<'_>) -> bool {
@@ -13,13 +15,18 @@ pub(crate) fn is_whole(key: BlockKey, state: &StreamState, ctx: &Context<'_>) ->
 
 /// Whether what is held of a text leaves as whole blocks.
 pub(crate) fn holds_whole(lane: &Lane, state: &StreamState, ctx: &Context<'_>) -> bool {
-    lane.held_blocks().first().is_some_and(|(key, _)| is_whole(*key, state, ctx))
+    lane.first_held().is_some_and(|key| is_whole(key, state, ctx))
 }
 
-/// How far a text whose blocks leave as wholes may: to the end of the last that is decided and over.
+/// How many chunks of a text whose blocks leave as wholes may leave: those of blocks that are decided and over.
 pub(crate) fn ready(lane: &Lane, state: &StreamState) -> usize {
-    let is_over = |key| state.block(key).is_none_or(|block| block.status() != BlockStatus::Open);
-    let blocks = lane.held_blocks();
-    let ready = blocks.iter().take_while(|(key, end)| *end <= lane.decided() && is_over(*key));
-    ready.last().map_or(0, |(_, end)| *end)
+    lane.decided_blocks(|key| state.block(key).is_none_or(|block| block.status() != BlockStatus::Open))
+}
+
+/// Takes all text from the blocks of which something is to change.
+pub(crate) fn empty(released: &mut [Release]) {
+    let changed = released.iter().filter(|release| release.text.is_some());
+    let changed: BTreeSet<BlockKey> = changed.map(|release| release.key).collect();
+    let of_changed = released.iter_mut().filter(|release| changed.contains(&release.key));
+    of_changed.for_each(|release| release.text = Some(String::new()));
 }

@@ -57,6 +57,11 @@ impl Matcher {
         }
     }
 
+    /// A matcher of the same kind for another text.
+    pub(crate) fn emptied(&self) -> Self {
+        Self::new(self.patterns.clone(), self.limit)
+    }
+
     /// Takes more of the text, and adds what was found, in order. When more than the limit is undecided, all of it
     /// counts as a hit ([`OVER_LIMIT`]), and so does what follows until no match can be under way any more.
     pub(crate) fn push(&mut self, text: &str, hits: &mut Vec<Hit>) {

@@ -37,6 +37,10 @@
 //! a block may go on in the next one, since clients put a choice's text together; by default it waits for that, and a
 //! call behind it waits too. Reasoning does not, or every answer would wait for its end.
 //!
+//! A text is matched in every way that clients put it together: all of a channel as it comes, each of its fields by itself
+//! (chat: `reasoning` beside `reasoning_content`, content as a string or a list), and, where blocks are open side by side,
+//! the blocks one after the other; then a block waits for the end of those that opened before it.
+//!
 //! A tool call is held until it is complete. Every key and value of its arguments is matched as the tool will read it,
 //! escapes resolved, and the arguments stay JSON; a number in which something is found becomes a string. Arguments that
 //! are no JSON and in which something is found are not sent: the call is dropped. So is one with something in the name of

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use stream_core::{
     Attention, BlockKey, Chunk, ChunkKind, Context, End, Ending, Needs, Policy, PolicyError, Replacement,
-    Request, Scrub, StreamBlock, StreamState, ToolCall, async_trait,
+    Request, Scrub, StreamBlock, StreamState, Structure, ToolCall, async_trait,
 };
 
 use super::arguments::{self, Redacted};
@@ -45,8 +45,8 @@ impl Redact {
 
     /// Text came: what is decided by it leaves.
     fn text(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
-        let key = chunk.block();
-        let (Some(key), Some(text)) = (key, chunk.text()) else {
+        let (Some(key), Some(text)) = (chunk.block(), chunk.text()) else {
+            self.opening(&chunk, state);
             ctx.send(chunk);
             return;
         };
@@ -54,7 +54,7 @@ impl Redact {
             ctx.send(chunk);
             return;
         };
-        if lane.push(key, text, signed::is_whole(key, state, ctx)) {
+        if lane.push(key, chunk.fields(), text, signed::is_whole(key, state, ctx)) {
             ctx.send(chunk);
             return;
         }
@@ -84,15 +84,23 @@ impl Redact {
         }
     }
 
+    /// A block of text may open without text.
+    fn opening(&mut self, chunk: &Chunk, state: &StreamState) {
+        if chunk.kind() == ChunkKind::Structure(Structure::Opening)
+            && let Some(key) = chunk.block()
+            && let Some(lane) = self.lanes.of(key, state)
+        {
+            lane.opens(key);
+        }
+    }
+
     /// A block of text is complete: what is undecided at its end may be decided there.
     fn block_end(&mut self, state: &StreamState, ctx: &mut Context<'_>) {
         let Some(block) = state.just_completed() else { return };
         let Some(channel) = block.channel() else { return };
         let settles = self.lanes.decides_at_end_of(channel);
         let Some(lane) = self.lanes.of(block.key(), state) else { return };
-        if settles {
-            lane.settle();
-        }
+        lane.closes(block.key(), settles);
         release(lane, &self.patterns, &self.settings, state, ctx);
     }
 
@@ -114,7 +122,7 @@ impl Redact {
             ctx.discard_because(call.key(), format!("{reason} in the name of a tool"));
             return Ok(());
         }
-        let put = |hit: &Hit| put(hit, &self.patterns, &self.settings);
+        let put = |hit: &Hit| put(hit.rule, &self.patterns, &self.settings);
         let redacted = if call.flavor() == stream_core::CallFlavor::Custom {
             // Free text, not JSON.
             let hits = self.patterns.find_all(call.arguments());
@@ -207,23 +215,24 @@ fn release(
     state: &StreamState,
     ctx: &mut Context<'_>,
 ) {
-    let mut rules: Vec<usize> = lane.hits().map(|hit| hit.rule).collect();
+    let mut rules: Vec<usize> = lane.rules().collect();
     if settings.at_limit == AtLimit::Terminate && rules.contains(&OVER_LIMIT) {
         ctx.terminate(Ending::error("the answer could not be checked for what has to be withheld"));
         return;
     }
     let whole = signed::holds_whole(lane, state, ctx);
-    let until = if whole { signed::ready(lane, state) } else { lane.decided() };
-    let mut released = lane.release(until, |hit| put(hit, patterns, settings)).into_iter().peekable();
+    let count = if whole { signed::ready(lane, state) } else { lane.decided() };
+    let mut released = lane.release(count, |rule| put(rule, patterns, settings));
+    if whole {
+        signed::empty(&mut released);
+    }
+    let mut released = released.into_iter().peekable();
     rules.retain(|_| released.peek().is_some());
     let reason = (!rules.is_empty()).then(|| reason(patterns, rules));
     while let Some(Release { key, text }) = released.next() {
         let mut texts = vec![text];
         while let Some(more) = released.next_if(|next| next.key == key) {
             texts.push(more.text);
-        }
-        if whole && texts.iter().any(Option::is_some) {
-            texts.iter_mut().for_each(|text| *text = Some(String::new()));
         }
         ctx.flush_first(key, texts, reason.clone());
     }
@@ -246,8 +255,8 @@ fn check_replacement(text: &str, patterns: &Patterns) -> Result<(), SettingsErro
 }
 
 /// What stands for a hit.
-pub(super) fn put(hit: &Hit, patterns: &Patterns, settings: &RedactSettings) -> String {
-    settings.replacement.replace("{name}", patterns.name(hit.rule))
+pub(super) fn put(rule: usize, patterns: &Patterns, settings: &RedactSettings) -> String {
+    settings.replacement.replace("{name}", patterns.name(rule))
 }
 
 /// Names what was found, each once.

@@ -27,7 +27,7 @@ impl Strings {
 
 impl Scrub for Strings {
     fn scrub(&self, text: &str) -> Option<Replacement> {
-        let put = |hit: &Hit| put(hit, &self.patterns, &self.settings);
+        let put = |hit: &Hit| put(hit.rule, &self.patterns, &self.settings);
         let mut hits = self.patterns.find_all(text);
         if is_encoded(text) {
             // Images and signatures: among so many letters and digits some number of any kind is found by chance.

@@ -28,7 +28,7 @@
 //! # What is held back
 //!
 //! As in [`redact`](crate::redact): a chunk leaves as soon as no phrase can start in it any more that has not been
-//! decided. Reasoning is decided at the end of its block, other text may go on in the next one. Reasoning that is signed
+//! decided, in any way that clients put the text together. Reasoning is decided at the end of its block, other text may go on in the next one. Reasoning that is signed
 //! (Anthropic, Responses) is held until its block is complete, and has no text left if a phrase is in it (rule 22). A
 //! refusal or error within it comes before its signature: such a turn cannot be sent back.
 //!

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use stream_core::{
-    Attention, BlockKey, Chunk, Context, End, Ending, Needs, Policy, PolicyError, StreamBlock, StreamState,
-    async_trait,
+    Attention, BlockKey, Chunk, ChunkKind, Context, End, Ending, Needs, Policy, PolicyError, StreamBlock,
+    StreamState, Structure, async_trait,
 };
 
 use super::{Ends, StopOnSettings, StopPlace};
@@ -60,12 +60,18 @@ impl StopOn {
             return;
         }
         let looks = self.looks_at(key, state);
+        if chunk.kind() == ChunkKind::Structure(Structure::Opening)
+            && looks
+            && let Some(lane) = self.lanes.of(key, state)
+        {
+            lane.opens(key);
+        }
         let lane = looks.then(|| self.lanes.of(key, state)).flatten();
         let (Some(lane), Some(text)) = (lane, chunk.text()) else {
             ctx.send(chunk);
             return;
         };
-        if lane.push(key, text, signed::is_whole(key, state, ctx)) {
+        if lane.push(key, chunk.fields(), text, signed::is_whole(key, state, ctx)) {
             ctx.send(chunk);
             return;
         }
@@ -139,10 +145,10 @@ impl Policy for StopOn {
         if let Some(block) = state.just_completed()
             && let Some(channel) = block.channel()
             && self.looks_at(block.key(), state)
-            && self.lanes.decides_at_end_of(channel)
         {
+            let settles = self.lanes.decides_at_end_of(channel);
             if let Some(lane) = self.lanes.of(block.key(), state) {
-                lane.settle();
+                lane.closes(block.key(), settles);
             }
             self.decide(block.key(), state, ctx);
         }
@@ -165,18 +171,16 @@ impl Policy for StopOn {
 
 /// Lets go what is decided of a text, up to the first phrase. True if there is one.
 fn release(lane: &mut Lane, patterns: &Patterns, state: &StreamState, ctx: &mut Context<'_>) -> bool {
-    let phrase = lane.hits().next().copied();
     let whole = signed::holds_whole(lane, state, ctx);
-    let mut released = match phrase {
-        Some(hit) => lane.cut(hit.start),
-        None if whole => lane.release(signed::ready(lane, state), |_| String::new()),
-        None => lane.release(lane.decided(), |_| String::new()),
+    let (phrase, mut released) = match lane.cut() {
+        Some((rule, released)) => (Some(rule), released),
+        None if whole => (None, lane.release(signed::ready(lane, state), |_| String::new())),
+        None => (None, lane.release(lane.decided(), |_| String::new())),
     };
-    let reason = phrase.map(|hit| format!("found {}", patterns.name(hit.rule)));
+    let reason = phrase.map(|rule| format!("found {}", patterns.name(rule)));
     let cut = released.iter().find(|release| release.text.is_some()).map(|release| release.key);
     if whole {
-        let cut = released.iter_mut().filter(|release| Some(release.key) == cut);
-        cut.for_each(|release| release.text = Some(String::new()));
+        signed::empty(&mut released);
     }
     for Release { key, text } in released {
         ctx.flush_first(key, [text], reason.clone());

@@ -22,6 +22,7 @@ mod presets;
 mod secrets_arguments;
 mod secrets_beside;
 mod secrets_places;
+mod secrets_readings;
 mod secrets_text;
 mod stop;
 mod validate;
