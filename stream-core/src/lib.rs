@@ -8,7 +8,8 @@
 //! - [`Assembler`] folds without policies, [`Engine`] runs without async.
 //! - [`wire`] holds the formats, behind a trait of which a user can bring their own.
 //!
-//! The walk of a chunk through these rooms is drawn in `docs/architecture.md`.
+//! The walk of a chunk through these rooms is drawn in [the architecture](guide::architecture); the rules that tests cite by
+//! number are [the rules](guide::rules).
 
 pub mod assembler;
 pub mod block;
@@ -18,6 +19,19 @@ pub mod context;
 pub mod delta;
 pub mod engine;
 pub mod error;
+#[cfg(any(doc, doctest))]
+pub mod guide {
+    //! How the crate is built, and the rules that it keeps.
+
+    #[doc = include_str!("../docs/architecture.md")]
+    pub mod architecture {}
+
+    #[doc = include_str!("../docs/rules.md")]
+    pub mod rules {}
+
+    #[doc = include_str!("../docs/text-calls.md")]
+    pub mod text_calls {}
+}
 mod intake;
 pub(crate) mod json;
 mod ledger;
@@ -59,8 +73,3 @@ pub use wire::{Ending, EndingKind};
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
-
-/// The code in the guide to calls written as text compiles.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/text-calls.md")]
-struct TextCallsGuide;

@@ -15,7 +15,7 @@ mod codec;
 mod error;
 mod exchange;
 #[cfg(any(doc, doctest))]
-#[doc = include_str!("../../docs/envoy.md")]
+#[doc = include_str!("../docs/envoy.md")]
 pub mod guide {}
 mod headers;
 pub mod proto;

@@ -57,13 +57,15 @@
 //! # }
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod answer;
 mod api;
 mod body;
 mod coding;
 mod facts;
 #[cfg(any(doc, doctest))]
-#[doc = include_str!("../../docs/http.md")]
+#[doc = include_str!("../docs/http.md")]
 pub mod guide {}
 mod intake;
 mod layer;

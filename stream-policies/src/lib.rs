@@ -3,6 +3,8 @@
 //! Each folder holds one policy and has the same grammar: documentation with an example that runs, its settings, the
 //! policy, its tests.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod buffered_judge;
 pub mod compose;
 pub mod config;
@@ -11,7 +13,7 @@ mod duration;
 pub mod finish_gate;
 mod glob;
 #[cfg(any(doc, doctest))]
-#[doc = include_str!("../../docs/policies.md")]
+#[doc = include_str!("../docs/policies.md")]
 pub mod guide {}
 pub mod hide_reasoning;
 pub mod inject;

@@ -1,10 +1,12 @@
 //! Chunk logs, replay, snapshots, laws and conformance checks for stream policies.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod conformance;
 pub mod cut;
 pub mod faults;
 #[cfg(any(doc, doctest))]
-#[doc = include_str!("../../docs/testing-policies.md")]
+#[doc = include_str!("../docs/testing-policies.md")]
 pub mod guide {}
 mod kind;
 pub mod laws;
