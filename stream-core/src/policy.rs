@@ -199,6 +199,7 @@ pub struct Needs {
     pub(crate) hides_calls: bool,
     pub(crate) guards: bool,
     pub(crate) session: bool,
+    pub(crate) text_calls: bool,
 }
 
 impl Needs {
@@ -215,6 +216,7 @@ impl Needs {
             hides_calls: false,
             guards: true,
             session: false,
+            text_calls: false,
         }
     }
 
@@ -231,6 +233,7 @@ impl Needs {
             hides_calls: false,
             guards: true,
             session: false,
+            text_calls: false,
         }
     }
 
@@ -289,6 +292,14 @@ impl Needs {
     /// neither names its session nor says that it has [none](Request::without_session) is then refused when it is built.
     pub const fn session(mut self) -> Self {
         self.session = true;
+        self
+    }
+
+    /// Says that the policy is about calls that are written as text. A stream whose settings do not say
+    /// [which are looked for](crate::engine::Config::text_calls) is then refused when it is built: the policy would never
+    /// see one.
+    pub const fn text_calls(mut self) -> Self {
+        self.text_calls = true;
         self
     }
 

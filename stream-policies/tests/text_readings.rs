@@ -3,9 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test, helpers included")]
 
+use std::sync::{Arc, Mutex};
+
 use stream_core::text_calls::{DialectSet, known};
-use stream_core::{Config, Verdict};
-use stream_policies::{CompletedCall, ToolGate};
+use stream_core::{Config, Policy, StreamBlock, Verdict};
+use stream_policies::{CompletedCall, PromoteTextCalls, ToolGate, ToolGateSettings};
 use stream_testkit::conformance::Allow;
 use stream_testkit::{ChunkLog, Cut, Fragments, Replay, Replayed, Script, WireKind};
 
@@ -134,4 +136,115 @@ fn harmless_answers_leave_as_they_came() {
     passes(&Script::new().text(&ls[..20]).text(&ls[20..]).text(" on."));
     passes(&Script::new().reasoning(ls).text("So."));
     passes(&Script::new().text(format!("<{ls}")));
+}
+
+/// What is wrong with a call in text is told on the block, in the record and in the notice: tool, parameter, place, and what
+/// was expected.
+#[test]
+fn a_call_that_is_none_says_what_is_wrong_with_it() {
+    let text = "So. <invoke name=\"ls\"><parameter name=\"path\">/tmp";
+    let problem =
+        "tool \"ls\", parameter \"path\": expected the parameter's closing tag, found the end at byte 22";
+    let settings = || ToolGateSettings::default().notice("[{reason}]");
+    for (log, cut) in logs(&Script::new().text(text)) {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let spy = Arc::clone(&seen);
+        let replayed = Replay::new(&log)
+            .config(config())
+            .cut(cut)
+            .policy(move || Spy(Arc::clone(&spy)))
+            .policy(move || no_shell().settings(settings()))
+            .run();
+        assert_eq!(*seen.lock().unwrap(), [(text[4..].to_owned(), problem.to_owned())], "{}", log.name());
+        let content = replayed.view().choices[0].content.clone();
+        assert_eq!(content, format!("So. [it is no whole call: {problem}]"), "{}", log.name());
+        let reasons: Vec<&str> =
+            replayed.decisions.iter().filter_map(|decision| decision.reason.as_deref()).collect();
+        assert_eq!(reasons, [format!("it is no whole call: {problem}")], "{}", log.name());
+    }
+}
+
+/// Keeps text and problem of calls that are none.
+struct Spy(Arc<Mutex<Vec<(String, String)>>>);
+
+#[stream_core::async_trait]
+impl Policy for Spy {
+    async fn on_chunk(
+        &mut self,
+        chunk: stream_core::Chunk,
+        state: &stream_core::StreamState,
+        ctx: &mut stream_core::Context<'_>,
+    ) -> Result<(), stream_core::PolicyError> {
+        if let (true, Some(StreamBlock::Opaque(block))) =
+            (matches!(chunk.kind(), stream_core::ChunkKind::Opaque), state.current_block())
+        {
+            let said = (block.text().unwrap_or_default(), block.problem().map(ToString::to_string));
+            self.0.lock().unwrap().push((said.0.to_owned(), said.1.unwrap_or_default()));
+        }
+        ctx.send(chunk);
+        Ok(())
+    }
+}
+
+/// A policy over calls in text is refused where none are looked for.
+#[test]
+fn a_policy_over_text_calls_without_dialects_is_refused_in_code() {
+    let nothing = || futures::stream::empty::<Result<Vec<u8>, std::convert::Infallible>>();
+    let rewrite = stream_policies::RewriteTagsSettings::tags("a,b").build().unwrap();
+    let refused = |policy: &str| {
+        format!(
+            "expected settings that say which calls are looked for in the text, for {policy}; found none: it would \
+             never see a call"
+        )
+    };
+    let builder = stream_core::StreamProcessor::builder().policy(rewrite.clone());
+    assert_eq!(builder.build(nothing()).unwrap_err().to_string(), refused("rewrite_tags"));
+    let builder = stream_core::StreamProcessor::builder().policy(PromoteTextCalls::new());
+    assert_eq!(builder.build(nothing()).unwrap_err().to_string(), refused("promote_text_calls"));
+    let builder = stream_core::StreamProcessor::builder().config(config()).policy(rewrite);
+    assert!(builder.build(nothing()).is_ok());
+}
+
+/// What stands between the tags is kept byte by byte, line breaks on both sides included.
+#[test]
+fn line_breaks_inside_of_the_tags_are_kept_on_both_sides() {
+    let config = || Config::default().text_calls(DialectSet::new().with(known::qwen_prompted()));
+    let body = "\n{\"name\": \"ls\", \"arguments\": {}}\n";
+    for (log, cut) in logs(&Script::new().text(format!("So.<|tool_call|>{body}</|tool_call|>"))) {
+        let rewrite = stream_policies::RewriteTagsSettings::between("A", "B").build().unwrap();
+        let replayed = Replay::new(&log).config(config()).cut(cut).policy(move || rewrite.clone()).run();
+        assert_eq!(replayed.view().choices[0].content, format!("So.A{body}B"), "{}", log.name());
+    }
+}
+
+/// A client may read one of several fields that say the same channel, and not the others.
+#[test]
+fn a_marker_over_deltas_of_one_field_with_another_in_between_is_no_way_past_a_gate() {
+    let (head, tail) = SHELL.split_at(6);
+    let json = |text: &str| serde_json::to_string(text).unwrap();
+    let lists = format!("\"content\":[{{\"type\":\"text\",\"text\":\"zzz\"}}]");
+    for (first, between, last) in [
+        (
+            format!("\"reasoning\":{}", json(head)),
+            "\"reasoning_content\":\"zzz\"".to_owned(),
+            format!("\"reasoning\":{}", json(tail)),
+        ),
+        (format!("\"content\":{}", json(head)), lists, format!("\"content\":{}", json(tail))),
+        (
+            format!("\"content\":{}", json(head)),
+            "\"reasoning\":\"zzz\"".to_owned(),
+            format!("\"content\":{}", json(tail)),
+        ),
+    ] {
+        let deltas = [first, between, last];
+        let events = deltas
+            .iter()
+            .map(|delta| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{{delta}}}}}]}}\n\n"));
+        let stream = format!("{}data: [DONE]\n\n", events.collect::<String>());
+        let log = ChunkLog::parse("fields.sse", stream.as_bytes()).unwrap();
+        for cut in [Cut::Event, Cut::Byte] {
+            let out = String::from_utf8_lossy(&gated(&log, cut).bytes()).into_owned();
+            assert_eq!(out.matches("shell").count(), 0, "{out}");
+        }
+    }
 }

@@ -17,7 +17,7 @@ pub struct Config {
     pub(crate) request: Arc<Request>,
     pub(crate) writer: WriterOptions,
     pub(crate) interleaved: bool,
-    pub(crate) text_calls: DialectSet,
+    pub(crate) text_calls: Option<DialectSet>,
     pub(crate) text_call_options: Option<ScanOptions>,
 }
 
@@ -58,8 +58,11 @@ impl Config {
     /// Unless [`text_call_options`](Self::text_call_options) say otherwise, calls count wherever they stand if a policy
     /// [guards](crate::policy::Needs::guards) calls ([`ScanOptions::strict`]), else outside code and reasoning only. The tools that the
     /// [request](Self::request) offers are the tools that are known.
+    ///
+    /// A set that is empty says that nothing is looked for in this stream. Without any word, a policy that is
+    /// [about](crate::policy::Needs::text_calls) such calls is refused.
     pub fn text_calls(mut self, dialects: DialectSet) -> Self {
-        self.text_calls = dialects;
+        self.text_calls = Some(dialects);
         self
     }
 

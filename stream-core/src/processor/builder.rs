@@ -132,6 +132,9 @@ impl Builder {
             if needs.session && !self.config.request.tells_session() {
                 return Err(BuildError::NoSession { policy: policy.name().to_owned() });
             }
+            if needs.text_calls && self.config.text_calls.is_none() {
+                return Err(BuildError::NoTextCalls { policy: policy.name().to_owned() });
+            }
             if needs.hides_calls && policy.enforces() {
                 hider = Some(policy.name().to_owned());
             }
@@ -176,6 +179,12 @@ pub enum BuildError {
         /// The policy that counts.
         policy: String,
     },
+    /// A policy is about calls that are written as text, and the settings do not say which are looked for: the policy
+    /// would never see one.
+    NoTextCalls {
+        /// The policy that would see none.
+        policy: String,
+    },
     /// There are too many policies.
     TooMany {
         /// How many there may be.
@@ -195,6 +204,10 @@ impl fmt::Display for BuildError {
             Self::NoSession { policy } => write!(
                 f,
                 "expected a request that names its session, by which {policy} counts, or says that it has none; found neither"
+            ),
+            Self::NoTextCalls { policy } => write!(
+                f,
+                "expected settings that say which calls are looked for in the text, for {policy}; found none: it would never see a call"
             ),
             Self::TooMany { limit, found } => write!(f, "expected at most {limit} policies, found {found}"),
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::template::Template;
+use super::template::{Piece, Template};
 
 /// How a model writes tool calls into its text.
 ///
@@ -31,6 +31,8 @@ pub struct Dialect {
     pub(super) array: Array,
     pub(super) separator: Option<String>,
     pub(super) only_whole: bool,
+    /// Tags and values are XML.
+    pub(super) xml: bool,
 }
 
 /// What stands inside a call.
@@ -65,6 +67,8 @@ pub(super) struct Parameters {
     pub(super) close: Template,
     /// One new line after the opener and one before the closer belong to the tags.
     pub(super) framed: bool,
+    /// Behind white space, where the next parameter is looked for.
+    pub(super) next: Template,
 }
 
 /// Whether calls stand in a list.
@@ -100,6 +104,15 @@ impl Dialect {
         Self::new(name, Body::Parameters(Parameters::default()))
     }
 
+    /// As [`tagged`](Self::tagged), with tags and values as an XML parser reads them: `<invoke name={name}>` is found with its
+    /// attributes in any order, with any spacing and quotes, beside others, and closed by `/>`; comments are passed over; in
+    /// names and values references are decoded and CDATA sections are what they hold. A value ends where its element does,
+    /// so that one that holds such calls itself is not cut short. What is no XML in a value (`a < b && c`) stands for
+    /// itself.
+    pub fn xml(name: impl Into<Cow<'static, str>>) -> Self {
+        Self { xml: true, ..Self::tagged(name) }
+    }
+
     /// Calls are written as in Python: `search(query="rust", limit=3)`.
     pub fn python(name: impl Into<Cow<'static, str>>) -> Self {
         Self::new(name, Body::Python)
@@ -114,20 +127,20 @@ impl Dialect {
     /// The tags around each call. `open` is a [pattern](Template); where it holds the name, it has a `{name}`. Of several
     /// `close`, separated by `{or}`, any will do. White space around what is inside belongs to the call.
     pub fn call(mut self, open: &str, close: &str) -> Self {
-        self.calls = vec![Template::new(open)];
+        self.calls = vec![self.tag(open)];
         self.call_close = alternatives(close);
         self
     }
 
     /// Another opening of a call, beside the one before.
     pub fn also_call(mut self, open: &str) -> Self {
-        self.calls.push(Template::new(open));
+        self.calls.push(self.tag(open));
         self
     }
 
     /// The tags around one or more calls; `close` may be empty where there is none.
     pub fn wrapper(mut self, open: &str, close: &str) -> Self {
-        self.wrapper = Some(Template::new(open));
+        self.wrapper = Some(self.tag(open));
         self.wrapper_close = alternatives(close);
         self
     }
@@ -140,9 +153,9 @@ impl Dialect {
 
     /// The tags around each tagged parameter: `open` has a `{key}`.
     pub fn parameter(mut self, open: &str, close: &str) -> Self {
+        let (open, close) = (self.tag(open), self.tag(close));
         if let Body::Parameters(parameters) = &mut self.body {
-            parameters.open = Template::new(open);
-            parameters.close = Template::new(close);
+            (parameters.open, parameters.close) = (open, close);
         }
         self
     }
@@ -208,6 +221,27 @@ impl Dialect {
         matches!(self.body, Body::Object(_))
     }
 
+    /// A pattern of this dialect.
+    pub(super) fn tag(&self, pattern: &str) -> Template {
+        if self.xml { Template::xml(pattern) } else { Template::new(pattern) }
+    }
+
+    /// Every tag of this dialect, the wrapper's included.
+    pub(super) fn tags(&self) -> impl Iterator<Item = Template> + '_ {
+        let closers = self.call_close.iter().chain(&self.wrapper_close).map(|close| self.tag(close));
+        let parameters = match &self.body {
+            Body::Parameters(parameters) => vec![parameters.open.clone(), parameters.close.clone()],
+            _ => Vec::new(),
+        };
+        let openers = self.wrapper.iter().chain(&self.calls).cloned();
+        openers.chain(closers).chain(parameters)
+    }
+
+    /// What may stand between two tags.
+    pub(super) fn space(&self) -> Template {
+        if self.xml { Template::of(vec![Piece::Filler]) } else { Template::new("{~}") }
+    }
+
     /// Whether the tags around one call may hold a list of calls instead.
     pub(super) fn tags_hold_lists(&self) -> bool {
         let is_tagged = self.wrapper.is_none() && self.calls.iter().all(|call| !call.is_empty());
@@ -226,6 +260,7 @@ impl Dialect {
             array: Array::Never,
             separator: None,
             only_whole: false,
+            xml: false,
         }
     }
 }

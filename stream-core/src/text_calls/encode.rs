@@ -11,6 +11,7 @@ use super::dialect::{Body, Dialect, Fields, Parameters};
 use super::event::TextCall;
 use super::schema::push_string;
 use super::template::{Hole, Template};
+use super::xml;
 
 impl TextCall {
     /// The text of this call with another name or other arguments, in its own tags. `None` where the dialect cannot say
@@ -65,17 +66,17 @@ impl Dialect {
             body(self, arguments, &mut out)?;
         }
         if !matches!(self.body, Body::Parameters(_)) {
-            close(self.call_close.first(), &mut out);
+            close(self, self.call_close.first(), &mut out);
         }
         out.push_str(if listed { "]" } else { "" });
-        close(self.wrapper_close.first(), &mut out);
+        close(self, self.wrapper_close.first(), &mut out);
         Some(out)
     }
 }
 
-fn close(close: Option<&String>, out: &mut String) {
+fn close(dialect: &Dialect, close: Option<&String>, out: &mut String) {
     if let Some(close) = close {
-        Template::new(close).write(out, |_| String::new());
+        dialect.tag(close).write(out, |_| String::new());
     }
 }
 
@@ -92,9 +93,9 @@ fn body(dialect: &Dialect, arguments: &str, out: &mut String) -> Option<()> {
     match &dialect.body {
         Body::Parameters(parameters) => {
             for (key, value) in &pairs {
-                parameter(parameters, key, value, out)?;
+                parameter(dialect, parameters, key, value, out)?;
             }
-            close(dialect.call_close.first(), out);
+            close(dialect, dialect.call_close.first(), out);
         }
         Body::Python => {
             for (at, (key, value)) in pairs.iter().enumerate() {
@@ -152,15 +153,28 @@ fn spelled<'a>(keys: &'a [String], raw: &str) -> Option<&'a str> {
     used.or(keys.first()).map(String::as_str)
 }
 
-fn parameter(parameters: &Parameters, key: &str, value: &RawValue, out: &mut String) -> Option<()> {
+fn parameter(
+    dialect: &Dialect,
+    parameters: &Parameters,
+    key: &str,
+    value: &RawValue,
+    out: &mut String,
+) -> Option<()> {
     let value = match serde_json::from_str::<String>(value.get()) {
         Ok(text) => (text, "true"),
         Err(_) => (value.get().to_owned(), "false"),
     };
     let mut closer = String::new();
     parameters.close.write(&mut closer, |_| String::new());
+    let tags: Vec<Template> = dialect.tags().collect();
+    let said = if dialect.xml {
+        xml::encode(&value.0, |text| tags.iter().any(|tag| tag.opens(text)))
+    } else {
+        value.0
+    };
     // What would end the value early could begin another parameter, or another call.
-    if value.0.contains(closer.trim_end_matches('>')) || key.contains(['<', '>', '"', '\'']) {
+    let is_broken = said.contains(closer.trim_end_matches('>'));
+    if is_broken || (!dialect.xml && key.contains(['<', '>', '"', '\''])) {
         return None;
     }
     parameters.open.write(out, |hole| match hole {
@@ -169,7 +183,7 @@ fn parameter(parameters: &Parameters, key: &str, value: &RawValue, out: &mut Str
     });
     let frame = if parameters.framed { "\n" } else { "" };
     out.push_str(frame);
-    out.push_str(&value.0);
+    out.push_str(&said);
     out.push_str(frame);
     out.push_str(&closer);
     Some(())

@@ -228,12 +228,25 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.tool, &self.parameter) {
-            (Some(tool), Some(parameter)) => write!(f, "tool {tool:?}, parameter {parameter:?}: ")?,
-            (Some(tool), None) => write!(f, "tool {tool:?}: ")?,
-            (None, _) => {}
+        if let Some(tool) = &self.tool {
+            write!(f, "tool {}", Plain(tool))?;
+            if let Some(parameter) = &self.parameter {
+                write!(f, ", parameter {}", Plain(parameter))?;
+            }
+            f.write_str(": ")?;
         }
         write!(f, "{} at byte {}", self.kind, self.at)
+    }
+}
+
+/// A name in a message: in quotes if it is made as names are, else not quoted at all, since the model chose it.
+struct Plain<'a>(&'a str);
+
+impl fmt::Display for Plain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/');
+        let is_plain = self.0.len() <= 64 && self.0.chars().all(is_name);
+        if is_plain { write!(f, "{:?}", self.0) } else { f.write_str("of an odd name") }
     }
 }
 

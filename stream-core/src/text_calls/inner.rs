@@ -14,8 +14,9 @@ impl Scanner {
     /// Why a call that is done, and ends before `end`, has no single meaning: where that shows, and what it is.
     pub(super) fn ambiguity(&self, call: &Call, plan: &Plan, end: usize) -> Option<(usize, ProblemKind)> {
         let text = &self.buf.as_bytes()[self.at..];
-        if self.options.malformed && call.machine.hides_tags(plan, &text[..end]) {
-            // Another parser may end the value earlier, and find a call in it.
+        let hides = self.options.malformed && call.machine.hides_tags(plan, &text[..end]);
+        if hides || call.machine.may_be_cut(plan, &text[..end]) {
+            // Another parser may end the value elsewhere, and find a call in it.
             return Some((end, ProblemKind::InnerCall));
         }
         if !self.options.every_reading {

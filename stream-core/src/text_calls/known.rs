@@ -6,11 +6,11 @@ use super::set::DialectSet;
 /// Anthropic's XML, prompted or leaked: `<invoke name="…"><parameter name="…">…`, with or without the
 /// `<function_calls>` around it and a namespace before each tag.
 pub fn anthropic() -> Dialect {
-    Dialect::tagged("anthropic")
+    Dialect::xml("anthropic")
         .wrapper("<{antml:?}function_calls>", "</{antml:?}function_calls>")
         .wrapper_optional()
-        .call("<{antml:?}invoke name={name}{~}>", "</{antml:?}invoke>")
-        .parameter("<{antml:?}parameter name={key}{~}>", "</{antml:?}parameter>")
+        .call("<{antml:?}invoke name={name}>", "</{antml:?}invoke>")
+        .parameter("<{antml:?}parameter name={key}>", "</{antml:?}parameter>")
 }
 
 /// `<|tool_call|>{"name", "arguments"}</|tool_call|>`: Qwen, when prompted so.
@@ -121,10 +121,10 @@ pub fn kimi_k2() -> Dialect {
 
 /// MiniMax M2.
 pub fn minimax_m2() -> Dialect {
-    Dialect::tagged("minimax-m2")
+    Dialect::xml("minimax-m2")
         .wrapper("<minimax:tool_call>", "</minimax:tool_call>")
-        .call("<invoke name={name}{~}>", "</invoke>")
-        .parameter("<parameter name={key}{~}>", "</parameter>")
+        .call("<invoke name={name}>", "</invoke>")
+        .parameter("<parameter name={key}>", "</parameter>")
         .framed_values()
 }
 

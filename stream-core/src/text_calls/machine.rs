@@ -13,6 +13,7 @@ use super::set::Plans;
 use super::space::{Space, space_at};
 use super::tagged::{Tagged, occurs};
 use super::template::{Match, Matcher, Template};
+use super::xml;
 
 /// What may stand here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +96,16 @@ impl Machine {
                     };
                     self.head = end;
                     self.payload = Some(Payload::new(&plan.dialect.body, end));
+                    if let Some((at, kind)) = self.lead.problem.take() {
+                        self.confirmed = Some(end);
+                        return self.fail(end, at, kind);
+                    }
+                    if self.lead.is_empty && plan.dialect.xml {
+                        self.body_end = end;
+                        self.confirmed = Some(end);
+                        self.outcome = Some(Outcome::Done(end));
+                        return;
+                    }
                 }
             }
         }
@@ -140,7 +151,7 @@ impl Machine {
                 };
                 Some(decode(&text[range]).filter(|name| !name.is_empty()).ok_or(ProblemKind::MissingName))
             }
-            Some(_) => self.lead.name.clone().map(|range| Ok(lossy(text, range))),
+            Some(_) => self.lead.name.clone().map(|range| Ok(self.said(text, range))),
             None => None,
         }
     }
@@ -152,8 +163,14 @@ impl Machine {
                 let range = object.id.clone().filter(|range| !range.is_empty())?;
                 decode(&text[range]).filter(|id| !id.is_empty())
             }
-            _ => self.lead.id.clone().map(|range| lossy(text, range)),
+            _ => self.lead.id.clone().map(|range| self.said(text, range)),
         }
+    }
+
+    /// What a stretch of a tag says.
+    fn said(&self, text: &[u8], range: Range<usize>) -> String {
+        let raw = lossy(text, range);
+        if self.lead.is_xml { xml::decode(&raw).into_owned() } else { raw }
     }
 
     /// The text between the call's tags.
@@ -173,7 +190,7 @@ impl Machine {
     /// The tagged parameter that stands at a place, or is being read.
     pub(super) fn parameter(&self, text: &[u8], at: usize) -> Option<String> {
         match &self.payload {
-            Some(Payload::Tagged(tagged)) => tagged.parameter_at(at).map(|key| lossy(text, key)),
+            Some(Payload::Tagged(tagged)) => tagged.parameter_at(at).map(|key| self.said(text, key)),
             _ => None,
         }
     }
@@ -186,7 +203,7 @@ impl Machine {
             return false;
         };
         let closers: Vec<Template> =
-            plan.dialect.call_close.iter().map(|close| Template::new(close)).collect();
+            plan.dialect.call_close.iter().map(|close| plan.dialect.tag(close)).collect();
         let tags = plan.dialect.calls.iter().chain([&parameters.open]).chain(&closers);
         tagged.values().any(|value| tags.clone().any(|tag| occurs(tag, &text[value.clone()])))
     }
@@ -214,6 +231,17 @@ impl Machine {
         is_unclosed && matches!(text.get(next), Some(b'{' | b'[' | b',' | b';'))
     }
 
+    /// Whether a value of a tagged call opens a parameter, so that the tag behind it may be the closer of that one. In XML
+    /// a value ends where its element does.
+    pub(super) fn may_be_cut(&self, plan: &Plan, text: &[u8]) -> bool {
+        let (Some(Payload::Tagged(tagged)), Body::Parameters(parameters)) =
+            (&self.payload, &plan.dialect.body)
+        else {
+            return false;
+        };
+        !plan.dialect.xml && tagged.values().any(|value| occurs(&parameters.open, &text[value]))
+    }
+
     /// The arguments of a call that is done.
     pub(super) fn arguments(
         &self,
@@ -239,12 +267,13 @@ impl Machine {
                     if number > 0 {
                         out.push(',');
                     }
-                    let key = lossy(text, parameter.key.clone());
+                    let key = self.said(text, parameter.key.clone());
                     let value = lossy(text, parameter.value.clone());
                     let value = if parameters.framed { unframed(&value) } else { &value };
+                    let value = if plan.dialect.xml { xml::decode(value) } else { value.into() };
                     push_string(&key, &mut out);
                     out.push(':');
-                    schemas.write(name, &key, value, parameter.is_string, &mut out);
+                    schemas.write(name, &key, &value, parameter.is_string, &mut out);
                 }
                 out.push('}');
                 Ok(out)

@@ -31,6 +31,7 @@ mod tagged;
 mod template;
 mod triggers;
 mod validate;
+mod xml;
 
 pub use dialect::Dialect;
 pub use event::{

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::dialect::{Array, Body, Dialect, Parameters};
-use super::tagged::after_space;
+use super::tagged::behind;
 use super::template::Template;
 
 /// What the scanner looks for, for one dialect.
@@ -49,7 +49,7 @@ impl Opener {
 
 impl Plan {
     pub(super) fn new(dialect: Dialect) -> Self {
-        let space = Template::new("{~}");
+        let space = dialect.space();
         let list = Template::new("{~}[{~}");
         let mut openers = Vec::new();
         let wrappers = [
@@ -83,6 +83,7 @@ impl Plan {
         };
         let between = match &dialect.separator {
             Some(separator) => Template::new(&format!("{{~}}{{{separator}?}}{{~}}")),
+            None if dialect.xml => space.clone(),
             None => Template::new("{~}{,?}{~}"),
         };
         // A comma that is missing does not hide the call behind it.
@@ -90,14 +91,14 @@ impl Plan {
         let listed = if tags_hold_lists { vec![comma.ends_lead()] } else { next(&comma) };
         let tags_end = if tags_hold_lists { &dialect.call_close } else { &dialect.wrapper_close };
         let end = Template::optional_end(tags_end);
-        let closes = dialect.wrapper_close.iter().map(|close| Template::new(&format!("{{~}}{close}")));
+        let closes = dialect.wrapper_close.iter().map(|close| space.clone().then(&dialect.tag(close)));
         let (parameters, closer) = match &dialect.body {
             Body::Parameters(parameters) => (
-                Parameters { open: after_space(&parameters.open), ..parameters.clone() },
+                Parameters { next: behind(&space, &parameters.open), ..parameters.clone() },
                 dialect
                     .call_close
                     .first()
-                    .map(|close| after_space(&Template::new(close)))
+                    .map(|close| behind(&space, &dialect.tag(close)))
                     .unwrap_or_default(),
             ),
             _ => (Parameters::default(), Template::default()),

@@ -22,6 +22,9 @@ pub(super) struct Said {
     pub(super) reached: u64,
     /// Another block took over while what this one ended in was undecided.
     pub(super) is_broken: bool,
+    /// The fields that the last text stood in, and those that broke off so while others went on.
+    fields: u16,
+    broken: u16,
     /// What is no text of its channel: calls, tags, reasoning.
     removed: Vec<Range<u64>>,
     /// What is left of the text after edits; `None` while it is all there.
@@ -37,6 +40,8 @@ impl Said {
             length: 0,
             reached: 0,
             is_broken: false,
+            fields: 0,
+            broken: 0,
             removed: Vec::new(),
             sent: None,
         }
@@ -51,6 +56,19 @@ impl Said {
             all.push_str(text);
         }
         start
+    }
+
+    /// More of it comes, in these fields: a client may read any of them and not the others.
+    pub(super) fn enter(&mut self, fields: u16, is_decided: bool) {
+        if self.fields != 0 && !is_decided {
+            self.broken |= self.fields & !fields;
+        }
+        self.fields = fields;
+    }
+
+    /// Whether nobody can tell what more of it in these fields goes on with.
+    pub(super) fn is_broken_in(&self, fields: u16) -> bool {
+        self.is_broken || self.broken & fields != 0
     }
 
     /// A stretch of it is a call, a tag or reasoning.

@@ -103,7 +103,7 @@ struct Text {
 impl TextCalls {
     /// What a stream's settings ask for; `None` if nothing is looked for. `looks`: a policy looks at calls.
     pub(crate) fn of(config: &Config, looks: bool, traits: Traits) -> Option<Self> {
-        let set = Some(config.text_calls.clone()).filter(|set| !set.is_empty())?;
+        let set = config.text_calls.clone().filter(|set| !set.is_empty())?;
         let default = || if looks { ScanOptions::strict() } else { ScanOptions::new() };
         let options = config.text_call_options.clone().unwrap_or_else(default);
         let options = options.with_tools_of(&config.request);
@@ -169,7 +169,8 @@ impl TextCalls {
             (DeltaKind::Text { channel, text }, slot) if self.searches(*channel, slot) => {
                 let block = (delta.choice, slot, *channel);
                 // More choices than may be are refused by the fold.
-                (!self.is_crowded(block)).then(|| self.text(part, block, text))
+                let fields = delta.place.fields;
+                (!self.is_crowded(block)).then(|| self.text(part, block, fields, text))
             }
             (DeltaKind::Copy(copy), slot) => {
                 let body = copy.body.as_deref()?;
@@ -186,7 +187,7 @@ impl TextCalls {
                 if copy.name.is_some() || body.is_empty() || !self.searches(channel, slot) {
                     return None;
                 }
-                Some(self.text(part, (delta.choice, slot, channel), body))
+                Some(self.text(part, (delta.choice, slot, channel), delta.place.fields, body))
             }
             (DeltaKind::ItemStart { channel }, Slot::At { item, .. }) => {
                 self.channels.insert(item, *channel);
@@ -250,22 +251,24 @@ impl TextCalls {
     }
 
     /// Takes a text.
-    fn text(&mut self, part: usize, block: BlockName, text: &str) -> Text {
+    fn text(&mut self, part: usize, block: BlockName, fields: u16, text: &str) -> Text {
         let source = self.source(block);
-        let is_broken = self.blocks.get(&block).is_some_and(|said| said.is_broken);
+        let limit = self.limit;
         let of = &mut self.sources[source];
         let last = of.block.filter(|last| *last != block);
         if let Some(last) = last.and_then(|last| self.blocks.get_mut(&last)) {
             last.is_broken |= !of.is_decided();
         }
         of.enter(block);
-        let range = if is_broken {
+        let said = self.blocks.entry(block).or_insert_with(|| Said::new(source, limit));
+        if self.options.every_reading {
+            said.enter(fields, of.is_decided());
+        }
+        let range = if said.is_broken_in(fields) {
             of.push_unreadable(text, &mut self.numbers)
         } else {
             of.push(text, &mut self.numbers)
         };
-        let limit = self.limit;
-        let said = self.blocks.entry(block).or_insert_with(|| Said::new(source, limit));
         let start = said.push(text);
         said.reached = range.end;
         Text { part, block, source, range, start, is_copy: false }
@@ -348,7 +351,7 @@ impl TextCalls {
             DeltaKind::Copy(copy) => copy.body.clone().unwrap_or_default(),
             _ => return out.push(part),
         };
-        let (choice, slot) = (part.delta.choice, part.delta.slot);
+        let (choice, slot, fields) = (part.delta.choice, part.delta.slot, part.delta.place.fields);
         let range = text.range.clone();
         // An empty text opens a numbered block, and is nothing else.
         if range.is_empty() || self.is_plain(text.source, &range) {
@@ -392,7 +395,7 @@ impl TextCalls {
             };
             let mut put = |kind, piece, call, section| {
                 let split = Some(Split { piece, call, section });
-                let place = Place { split, ..Place::default() };
+                let place = Place { split, fields, ..Place::default() };
                 out.push(Part { delta: Delta { choice, slot, kind, place }, key: None, fate: Fate::Kept });
             };
             if let Some(section) = segment.closes.filter(|_| first) {

@@ -8,7 +8,8 @@ use memchr::memchr;
 use super::dialect::Parameters;
 use super::event::ProblemKind;
 use super::json::Progress;
-use super::template::{Match, Matcher, Piece, Template};
+use super::template::{Match, Matcher, Template};
+use super::xml::{self, Section};
 
 /// A resumable reader of tagged parameters. Positions are in the text it is given, which only ever grows.
 #[derive(Debug, Clone)]
@@ -20,7 +21,8 @@ pub(super) struct Tagged {
     reached: usize,
     key: Range<usize>,
     is_string: Option<bool>,
-    keys: HashSet<Vec<u8>>,
+    keys: HashSet<String>,
+    is_xml: bool,
     pub(super) found: Vec<Parameter>,
     /// Where the first tag behind the opening ended.
     pub(super) confirmed: Option<usize>,
@@ -40,9 +42,81 @@ pub(super) struct Parameter {
 #[derive(Debug, Clone)]
 enum State {
     /// The next parameter or the call's closer.
-    Between { open: Option<Matcher>, close: Option<Matcher> },
-    /// A value, searched for its closer up to here.
-    Value { from: usize, pos: usize, close: Option<Matcher> },
+    Between {
+        open: Option<Matcher>,
+        close: Option<Matcher>,
+    },
+    Value(Value),
+}
+
+/// A value, searched for its closer.
+#[derive(Debug, Clone)]
+struct Value {
+    from: usize,
+    /// How far it was searched.
+    pos: usize,
+    close: Option<Matcher>,
+    /// A tag of the same name that may open here.
+    open: Option<Matcher>,
+    /// How many elements of the same name are open in it.
+    depth: usize,
+    section: Option<Section>,
+}
+
+impl Value {
+    fn at(from: usize) -> Self {
+        Self { from, pos: from, close: None, open: None, depth: 0, section: None }
+    }
+
+    /// Where the first closer stands.
+    fn end(&mut self, parameters: &Parameters, text: &[u8]) -> Option<Range<usize>> {
+        find(&parameters.close, text, &mut self.pos, &mut self.close)
+    }
+
+    /// Where the closer of this element stands: elements of the same name, CDATA sections and comments are passed over.
+    fn element(&mut self, parameters: &Parameters, text: &[u8]) -> Option<Range<usize>> {
+        loop {
+            if let Some(section) = self.section {
+                self.pos = xml::section_end(section, text, &mut self.pos)?;
+                self.section = None;
+            }
+            if self.close.is_none() && self.open.is_none() {
+                match memchr(b'<', &text[self.pos..]) {
+                    Some(at) => self.pos += at,
+                    None => {
+                        self.pos = text.len();
+                        return None;
+                    }
+                }
+                if let Some((section, inside)) = xml::section_at(text, self.pos)? {
+                    self.section = Some(section);
+                    self.pos = inside;
+                    continue;
+                }
+                self.close = Some(Matcher::at(self.pos));
+                self.open = Some(Matcher::at(self.pos));
+            }
+            let closed = step(&mut self.close, &parameters.close, text);
+            let opened = step(&mut self.open, &parameters.open, text);
+            let start = self.pos;
+            match (closed, opened) {
+                (Some(Match::Done(end)), _) => {
+                    (self.close, self.open, self.pos) = (None, None, end);
+                    match self.depth.checked_sub(1) {
+                        Some(depth) => self.depth = depth,
+                        None => return Some(start..end),
+                    }
+                }
+                (_, Some(Match::Done(end))) => {
+                    let is_empty = self.open.as_ref().is_some_and(|open| open.is_empty);
+                    self.depth += usize::from(!is_empty);
+                    (self.close, self.open, self.pos) = (None, None, end);
+                }
+                _ if self.close.is_some() || self.open.is_some() => return None,
+                _ => self.pos += 1,
+            }
+        }
+    }
 }
 
 impl Tagged {
@@ -54,6 +128,7 @@ impl Tagged {
             key: pos..pos,
             is_string: None,
             keys: HashSet::new(),
+            is_xml: false,
             found: Vec::new(),
             confirmed: None,
             body_end: pos,
@@ -65,7 +140,7 @@ impl Tagged {
         loop {
             match &mut self.state {
                 State::Between { open, close } => {
-                    let opened = step(open, &parameters.open, text);
+                    let opened = step(open, &parameters.next, text);
                     let closed = step(close, closer, text);
                     if let Some(Match::Done(end)) = opened
                         && let Some(matcher) = open
@@ -74,7 +149,15 @@ impl Tagged {
                         self.key = matcher.key.clone().unwrap_or(end..end);
                         self.is_string = matcher.is_string.clone().map(|range| &text[range] != b"false");
                         self.confirmed.get_or_insert(end);
-                        self.state = State::Value { from: end, pos: end, close: None };
+                        self.is_xml = matcher.is_xml;
+                        if let Some((at, kind)) = matcher.problem.take() {
+                            return Progress::Fail { end, at, kind };
+                        }
+                        let is_empty = matcher.is_empty;
+                        self.state = State::Value(Value::at(end));
+                        if is_empty && let Some(fail) = self.value_ends(text, end..end, end) {
+                            return fail;
+                        }
                     } else if let Some(Match::Done(end)) = closed {
                         self.confirmed.get_or_insert(end);
                         self.body_end = close.as_ref().and_then(|matcher| matcher.call).unwrap_or(end);
@@ -90,20 +173,34 @@ impl Tagged {
                         return Progress::More;
                     }
                 }
-                State::Value { from, pos, close } => {
-                    let Some(end) = find(&parameters.close, text, pos, close) else { return Progress::More };
-                    let value = *from..end.start;
-                    let key = self.key.clone();
-                    if !self.keys.insert(text[key.clone()].to_vec()) {
-                        let kind = ProblemKind::RepeatedKey;
-                        return Progress::Fail { end: end.end, at: self.opened, kind };
+                State::Value(value) => {
+                    let found = if self.is_xml {
+                        value.element(parameters, text)
+                    } else {
+                        value.end(parameters, text)
+                    };
+                    let Some(end) = found else { return Progress::More };
+                    let value = value.from..end.start;
+                    if let Some(fail) = self.value_ends(text, value, end.end) {
+                        return fail;
                     }
-                    self.found.push(Parameter { key, value, is_string: self.is_string });
-                    self.reached = end.end;
-                    self.state = State::between(end.end);
                 }
             }
         }
+    }
+
+    /// A value was read, and the tag behind it.
+    fn value_ends(&mut self, text: &[u8], value: Range<usize>, end: usize) -> Option<Progress> {
+        let key = self.key.clone();
+        let said = String::from_utf8_lossy(&text[key.clone()]);
+        let said = if self.is_xml { xml::decode(&said) } else { said.as_ref().into() };
+        if !self.keys.insert(said.into_owned()) {
+            return Some(Progress::Fail { end, at: self.opened, kind: ProblemKind::RepeatedKey });
+        }
+        self.found.push(Parameter { key, value, is_string: self.is_string });
+        self.reached = end;
+        self.state = State::between(end);
+        None
     }
 
     /// The values of the parameters.
@@ -115,7 +212,7 @@ impl Tagged {
     pub(super) fn parameter_at(&self, at: usize) -> Option<Range<usize>> {
         let is_here = |parameter: &&Parameter| (parameter.key.start..=parameter.value.end).contains(&at);
         let found = self.found.iter().find(is_here).map(|parameter| parameter.key.clone());
-        let is_open = matches!(self.state, State::Value { .. }) && at >= self.opened;
+        let is_open = matches!(self.state, State::Value(_)) && at >= self.opened;
         found.or_else(|| is_open.then(|| self.key.clone())).filter(|key| !key.is_empty())
     }
 
@@ -127,7 +224,7 @@ impl Tagged {
     /// What is missing at the end of the text.
     pub(super) fn missing(&self) -> Option<(usize, ProblemKind)> {
         match self.state {
-            State::Value { .. } => Some((self.opened, ProblemKind::UnclosedParameter)),
+            State::Value(_) => Some((self.opened, ProblemKind::UnclosedParameter)),
             State::Between { .. } => None,
         }
     }
@@ -140,8 +237,8 @@ impl State {
 }
 
 /// The pattern of something that stands behind white space, whose own begin is then known.
-pub(super) fn after_space(template: &Template) -> Template {
-    Template::new("{~}").ends_lead().then(template)
+pub(super) fn behind(space: &Template, template: &Template) -> Template {
+    space.clone().ends_lead().then(template)
 }
 
 /// Runs a matcher that has not failed; takes it away when it does.
@@ -167,8 +264,7 @@ fn find(
 ) -> Option<Range<usize>> {
     loop {
         if under_way.is_none() {
-            let Some(Piece::Literal { any, .. }) = template.pieces.first() else { return None };
-            let first = any[0].as_bytes()[0];
+            let first = *template.first_bytes().first()?;
             match memchr(first, &text[*pos..]) {
                 Some(at) => *pos += at,
                 None => {

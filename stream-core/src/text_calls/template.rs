@@ -3,7 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::event::ProblemKind;
 use super::space::{Space, space_at};
+use super::xml::{self, InTag, Read, Section, Tag};
 
 /// A marker: literal text with holes.
 ///
@@ -44,6 +46,20 @@ pub(super) enum Piece {
     Capture(Hole),
     /// Up to the byte that the next piece begins with.
     Skip,
+    /// A tag as XML has it.
+    Tag(Tag),
+    /// White space and comments, or nothing.
+    Filler,
+}
+
+impl Piece {
+    /// The texts it can begin with, where it begins with a text that is required.
+    fn literals(&self) -> &[String] {
+        match self {
+            Self::Literal { any, optional: false } | Self::Tag(Tag { any, .. }) => any,
+            _ => &[],
+        }
+    }
 }
 
 /// What a hole in a pattern holds.
@@ -56,7 +72,26 @@ pub(super) enum Hole {
     IsString,
 }
 
+impl Hole {
+    /// The hole of this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "name" => Self::Name,
+            "key" => Self::Key,
+            "id" => Self::Id,
+            "id:name" => Self::IdWithName,
+            "string" => Self::IsString,
+            _ => return None,
+        })
+    }
+}
+
 impl Template {
+    /// Reads a pattern that stands for a tag of XML; one that is no tag stands for itself.
+    pub(super) fn xml(pattern: &str) -> Self {
+        Tag::new(pattern).map_or_else(|| Self::new(pattern), |tag| Self::of(vec![Piece::Tag(tag)]))
+    }
+
     /// Reads a pattern.
     #[must_use]
     pub fn new(pattern: &str) -> Self {
@@ -123,11 +158,15 @@ impl Template {
     pub(super) fn first_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for piece in &self.pieces {
-            if let Piece::Literal { any, optional } = piece {
-                bytes.extend(any.iter().filter_map(|text| text.bytes().next()));
-                if !optional {
+            match piece {
+                Piece::Literal { any, optional: true } => {
+                    bytes.extend(any.iter().filter_map(|text| text.bytes().next()));
+                }
+                Piece::Literal { .. } | Piece::Tag(_) => {
+                    bytes.extend(piece.literals().iter().filter_map(|text| text.bytes().next()));
                     break;
                 }
+                _ => {}
             }
         }
         bytes
@@ -135,18 +174,23 @@ impl Template {
 
     /// Whether a text that begins so can be one: a quick look at its first literal, before a match is set up.
     pub(super) fn may_begin(&self, text: &[u8]) -> bool {
-        match self.pieces.first() {
-            Some(Piece::Literal { any, optional: false }) => any.iter().any(|literal| {
+        let any = self.pieces.first().map_or(&[][..], Piece::literals);
+        any.is_empty()
+            || any.iter().any(|literal| {
                 let length = literal.len().min(text.len());
                 literal.as_bytes()[..length] == text[..length]
-            }),
-            _ => true,
-        }
+            })
+    }
+
+    /// Whether a text begins with its first literal.
+    pub(super) fn opens(&self, text: &str) -> bool {
+        let any = self.pieces.first().map_or(&[][..], Piece::literals);
+        any.iter().any(|literal| text.starts_with(literal))
     }
 
     /// How many bytes of a text fit its first literal.
     pub(super) fn begins(&self, text: &[u8]) -> usize {
-        let Some(Piece::Literal { any, .. }) = self.pieces.first() else { return 0 };
+        let any = self.pieces.first().map_or(&[][..], Piece::literals);
         let common = |literal: &String| literal.bytes().zip(text).take_while(|(a, b)| a == *b).count();
         any.iter().map(common).max().unwrap_or(0)
     }
@@ -187,6 +231,7 @@ impl Template {
                     out.push_str(&fill(*hole));
                     out.push_str(quote);
                 }
+                Piece::Tag(tag) => tag.write(out, &fill),
                 _ => {}
             }
         }
@@ -235,6 +280,14 @@ pub(super) struct Matcher {
     pub(super) is_string: Option<Range<usize>>,
     /// What stands where anything may.
     pub(super) skipped: Option<Range<usize>>,
+    /// It is made of XML, in which a name may hold references.
+    pub(super) is_xml: bool,
+    /// The tag that was read last ends in `/>`.
+    pub(super) is_empty: bool,
+    /// Readers disagree over what a tag says: where that shows.
+    pub(super) problem: Option<(usize, ProblemKind)>,
+    in_comment: bool,
+    tag: Option<Box<InTag>>,
 }
 
 impl Matcher {
@@ -256,6 +309,8 @@ impl Matcher {
                 Piece::Space { required, .. } => self.space(*required, text),
                 Piece::Capture(hole) => self.capture(*hole, template.pieces.get(self.piece + 1), text),
                 Piece::Skip => self.skip(template.pieces.get(self.piece + 1), text),
+                Piece::Tag(tag) => self.tag(tag, text),
+                Piece::Filler => self.filler(text),
             };
             match (found, self.accepted) {
                 (Match::Done(end), _) => {
@@ -296,6 +351,70 @@ impl Matcher {
         Match::More
     }
 
+    fn tag(&mut self, tag: &Tag, text: &[u8]) -> Match {
+        if self.tag.is_none() {
+            match self.literal(&tag.any, false, text) {
+                Match::Done(end) => self.pos = end,
+                other => return other,
+            }
+        }
+        let mut read = self.tag.take().unwrap_or_default();
+        match read.run(tag, text, &mut self.pos) {
+            Read::More => {
+                self.tag = Some(read);
+                Match::More
+            }
+            Read::Fail(at) => Match::Fail(at),
+            Read::Done(end) => {
+                let InTag { found, is_empty, problem, .. } = *read;
+                for (hole, value) in found {
+                    self.fill(hole, value, text);
+                }
+                self.is_xml = true;
+                self.is_empty = is_empty;
+                self.problem = self.problem.take().or(problem);
+                Match::Done(end)
+            }
+        }
+    }
+
+    fn filler(&mut self, text: &[u8]) -> Match {
+        loop {
+            if self.in_comment {
+                let Some(end) = xml::section_end(Section::Comment, text, &mut self.pos) else {
+                    return Match::More;
+                };
+                self.in_comment = false;
+                self.pos = end;
+            }
+            match space_at(text, self.pos) {
+                Space::Some(len) => self.pos += len,
+                Space::More => return Match::More,
+                Space::None => match xml::section_at(text, self.pos) {
+                    None => return Match::More,
+                    Some(Some((Section::Comment, inside))) => {
+                        self.in_comment = true;
+                        self.pos = inside;
+                    }
+                    Some(_) => return Match::Done(self.pos),
+                },
+            }
+        }
+    }
+
+    fn fill(&mut self, hole: Hole, value: Range<usize>, text: &[u8]) {
+        match hole {
+            Hole::Name => self.name = Some(value),
+            Hole::Key => self.key = Some(value),
+            Hole::Id => self.id = Some(value),
+            Hole::IdWithName => {
+                self.name = Some(name_in_id(&text[value.clone()], value.start));
+                self.id = Some(value);
+            }
+            Hole::IsString => self.is_string = Some(value),
+        }
+    }
+
     fn space(&mut self, required: bool, text: &[u8]) -> Match {
         loop {
             match space_at(text, self.pos) {
@@ -326,17 +445,7 @@ impl Matcher {
                 if start == self.pos {
                     return Match::Fail(self.pos);
                 }
-                let range = Some(start..self.pos);
-                match hole {
-                    Hole::Name => self.name = range,
-                    Hole::Key => self.key = range,
-                    Hole::Id => self.id = range,
-                    Hole::IdWithName => {
-                        self.name = Some(name_in_id(&text[start..self.pos], start));
-                        self.id = range;
-                    }
-                    Hole::IsString => self.is_string = range,
-                }
+                self.fill(hole, start..self.pos, text);
                 return Match::Done(self.pos + usize::from(self.quote.is_some()));
             }
             if self.pos - start >= LONGEST_NAME {
@@ -417,13 +526,11 @@ fn hole(text: &str) -> Option<(Piece, &str)> {
     let (inside, after) = inner.split_once('}')?;
     let piece = match inside {
         "~" => Piece::Space { required: false, written: ' ' },
-        "name" => Piece::Capture(Hole::Name),
-        "key" => Piece::Capture(Hole::Key),
-        "id" => Piece::Capture(Hole::Id),
-        "id:name" => Piece::Capture(Hole::IdWithName),
-        "string" => Piece::Capture(Hole::IsString),
         "*" => Piece::Skip,
         _ => {
+            if let Some(hole) = Hole::named(inside) {
+                return Some((Piece::Capture(hole), after));
+            }
             let text = inside.strip_suffix('?').filter(|text| !text.is_empty())?;
             return Some((Piece::Literal { any: vec![text.to_owned()], optional: true }, after));
         }

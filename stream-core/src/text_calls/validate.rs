@@ -67,7 +67,7 @@ impl Check<'_> {
         let mut calls = 0;
         loop {
             pos = self.skip_space(pos);
-            let closed = closes.iter().find_map(|close| self.matches(&Template::new(close), pos));
+            let closed = closes.iter().find_map(|close| self.matches(&self.plan.dialect.tag(close), pos));
             if let Some(end) = closed {
                 if calls == 0 {
                     self.problem(ProblemKind::MissingCall, pos);
@@ -86,12 +86,24 @@ impl Check<'_> {
 
     /// One call; where it ends, unless something is wrong.
     fn call(&mut self, pos: usize) -> Option<usize> {
-        let opened = self.plan.dialect.calls.iter().find_map(|call| self.matches(call, pos));
-        let Some(inside) = opened else {
+        let opened = self.plan.dialect.calls.iter().find_map(|call| self.opens(call, pos));
+        let Some((inside, name)) = opened else {
             self.problem(ProblemKind::MissingName, pos);
             return None;
         };
         let mut tagged = Tagged::at(inside);
+        let before = self.problems.len();
+        let end = self.body(&mut tagged);
+        for problem in &mut self.problems[before..] {
+            problem.tool.clone_from(&name);
+            let key = tagged.parameter_at(usize::try_from(problem.at).unwrap_or(usize::MAX));
+            problem.parameter = key.map(|key| String::from_utf8_lossy(&self.text[key]).into_owned());
+        }
+        end
+    }
+
+    /// What stands in a call, and its closer; where that ends, unless something is wrong.
+    fn body(&mut self, tagged: &mut Tagged) -> Option<usize> {
         match tagged.run(&self.plan.parameters, &self.plan.closer, self.text) {
             Progress::End(end) => return Some(end),
             Progress::Fail { at, kind, .. } => {
@@ -119,13 +131,25 @@ impl Check<'_> {
 
     /// Whether what stands here is this tag up to its first hole, and no longer word.
     fn begins(&self, template: &Template, pos: usize) -> bool {
-        let literals = template.pieces.iter().take_while(|piece| matches!(piece, Piece::Literal { .. }));
-        let head = Template::of(literals.cloned().collect());
+        let literals = template.pieces.iter().map_while(|piece| match piece {
+            Piece::Literal { .. } => Some(piece.clone()),
+            Piece::Tag(tag) => Some(Piece::Literal { any: tag.any.clone(), optional: false }),
+            _ => None,
+        });
+        let head = Template::of(literals.collect());
         let end = self.matches(&head, pos);
         let next = end.and_then(|end| self.text.get(end));
         end.is_some()
             && (head.ends_with_sign()
                 || next.is_none_or(|next| !next.is_ascii_alphanumeric() && *next != b'_'))
+    }
+
+    /// Where a call's tag ends, and the name in it.
+    fn opens(&self, template: &Template, pos: usize) -> Option<(usize, Option<String>)> {
+        let mut matcher = Matcher::at(pos);
+        let Match::Done(end) = matcher.run(template, self.text, true) else { return None };
+        let name = matcher.name.map(|name| String::from_utf8_lossy(&self.text[name]).into_owned());
+        Some((end, name))
     }
 
     fn matches(&self, template: &Template, pos: usize) -> Option<usize> {

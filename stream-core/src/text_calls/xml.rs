@@ -171,7 +171,8 @@ impl InTag {
             return;
         }
         let name = &text[self.attribute.clone()];
-        let Some((_, hole)) = tag.attributes.iter().find(|(attribute, _)| attribute.as_bytes() == name) else {
+        let Some((_, hole)) = tag.attributes.iter().find(|(attribute, _)| attribute.as_bytes() == name)
+        else {
             return;
         };
         if self.found.iter().any(|(known, _)| known == hole) {
@@ -182,8 +183,13 @@ impl InTag {
     }
 
     fn ends(&mut self, tag: &Tag, end: usize) -> Read {
-        let is_filled = |hole: &Hole| self.found.iter().any(|(known, value)| known == hole && !value.is_empty());
-        if tag.attributes.iter().all(|(_, hole)| is_filled(hole)) { Read::Done(end) } else { Read::Fail(end - 1) }
+        let is_filled =
+            |hole: &Hole| self.found.iter().any(|(known, value)| known == hole && !value.is_empty());
+        if tag.attributes.iter().all(|(_, hole)| is_filled(hole)) {
+            Read::Done(end)
+        } else {
+            Read::Fail(end - 1)
+        }
     }
 }
 

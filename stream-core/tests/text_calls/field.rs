@@ -290,11 +290,11 @@ fn validation_says_what_is_wrong_and_where() {
     );
     assert_eq!(
         problems("<function_calls><invoke name=\"f\"><parameter name=\"a\">1</invoke></function_calls>"),
-        ["expected the parameter's closing tag, found the end at byte 33"]
+        [r#"tool "f", parameter "a": expected the parameter's closing tag, found the end at byte 33"#]
     );
     assert_eq!(
         problems("<function_calls><invoke name=\"f\"><parameter>1</parameter></invoke></function_calls>"),
-        ["expected the parameter's name, found none at byte 33"]
+        [r#"tool "f": expected the parameter's name, found none at byte 33"#]
     );
     assert_eq!(
         problems("<function_calls><invoke name=\"f\"></invoke>"),

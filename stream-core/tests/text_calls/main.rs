@@ -8,3 +8,4 @@ mod prose;
 mod readings;
 mod seen;
 mod settings;
+mod xml;

@@ -197,7 +197,7 @@ impl Registry {
             );
             return Err(ConfigError::new(message).within(&format!("policy[{number}]"), place));
         }
-        PolicySet::new(entries, text_calls.unwrap_or_default())
+        PolicySet::new(entries, text_calls)
     }
 
     fn entry(&self, node: Node) -> Result<Entry, ConfigError> {

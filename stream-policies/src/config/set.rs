@@ -44,7 +44,7 @@ use crate::compose::Chain;
 #[derive(Clone)]
 pub struct PolicySet {
     entries: Arc<Vec<Entry>>,
-    text_calls: Arc<TextCallsSettings>,
+    text_calls: Arc<Option<TextCallsSettings>>,
 }
 
 /// One policy of a file.
@@ -73,12 +73,16 @@ impl PolicySet {
         super::Registry::new().read_toml(text)
     }
 
-    pub(crate) fn new(entries: Vec<Entry>, text_calls: TextCallsSettings) -> Result<Self, ConfigError> {
+    pub(crate) fn new(
+        entries: Vec<Entry>,
+        text_calls: Option<TextCallsSettings>,
+    ) -> Result<Self, ConfigError> {
         let set = Self { entries: Arc::new(entries), text_calls: Arc::new(text_calls) };
         // Policies that cannot work together are found now, not with the first stream.
         let nothing = stream::empty::<Result<Vec<u8>, Infallible>>();
         // Whether requests name a session is the host's affair: see `needs_session`.
         let config = Config::default().request(Request::new().without_session());
+        let config = set.configure(config, None);
         match set.chain().add_to(StreamProcessor::builder().config(config)).build(nothing) {
             Ok(_) => Ok(set),
             Err(error) => Err(ConfigError::new(error.to_string())),
@@ -93,10 +97,10 @@ impl PolicySet {
 
     /// A stream's settings with what the file says of calls that are written as text, for the answer of this model.
     pub fn configure(&self, config: Config, model: Option<&str>) -> Config {
-        let dialects = self.text_calls.dialects(model);
         // A file that says nothing of it leaves the host's word.
-        let config = if dialects.is_empty() { config } else { config.text_calls(dialects) };
-        match self.text_calls.options() {
+        let Some(text_calls) = &*self.text_calls else { return config };
+        let config = config.text_calls(text_calls.dialects(model));
+        match text_calls.options() {
             Some(options) => config.text_call_options(options),
             None => config,
         }
@@ -112,7 +116,8 @@ impl PolicySet {
     /// What each policy looks at and what it does not: to be shown at start.
     #[must_use]
     pub fn describe(&self) -> Description {
-        Description::of(&self.entries, self.text_calls.to_string())
+        let text_calls = self.text_calls.as_ref().clone().unwrap_or_default();
+        Description::of(&self.entries, text_calls.to_string())
     }
 
     /// How many policies there are; never none.

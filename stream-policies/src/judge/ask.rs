@@ -12,7 +12,10 @@ pub(crate) async fn ask(judge: &dyn Judge, call: CompletedCall) -> Result<Verdic
         return Ok(Verdict::drop("its opening was not in the stream"));
     }
     if call.is_opaque() && call.name() == UNPARSED {
-        return Ok(Verdict::drop("it is no whole call"));
+        return Ok(Verdict::drop(match call.problem() {
+            Some(problem) => format!("it is no whole call: {problem}"),
+            None => "it is no whole call".to_owned(),
+        }));
     }
     if call.name().trim().is_empty() {
         return Ok(Verdict::drop("it has no name"));

@@ -31,6 +31,7 @@ struct Parts {
     flavor: CallFlavor,
     unopened: bool,
     opaque: bool,
+    problem: Option<String>,
     model: Option<String>,
 }
 
@@ -47,6 +48,7 @@ impl CompletedCall {
             flavor: CallFlavor::Function,
             unopened: false,
             opaque: false,
+            problem: None,
             model: None,
         }))
     }
@@ -67,6 +69,7 @@ impl CompletedCall {
                 flavor: call.flavor(),
                 unopened: call.is_unopened(),
                 opaque: false,
+                problem: None,
                 model,
             },
             StreamBlock::Opaque(block) if block.runs() != Runs::Server => Parts {
@@ -78,6 +81,7 @@ impl CompletedCall {
                 flavor: CallFlavor::Builtin,
                 unopened: false,
                 opaque: true,
+                problem: block.problem().map(ToString::to_string),
                 model,
             },
             _ => return None,
@@ -151,6 +155,12 @@ impl CompletedCall {
     #[must_use]
     pub fn is_unopened(&self) -> bool {
         self.0.unopened
+    }
+
+    /// What is wrong with a call that is written as text and is none: tool, parameter, place, and what was expected.
+    #[must_use]
+    pub fn problem(&self) -> Option<&str> {
+        self.0.problem.as_deref()
     }
 
     /// Whether it is something opaque that the client may run for all anyone knows: it has a name and no arguments that

@@ -91,7 +91,7 @@ impl Policy for PromoteTextCalls {
     }
 
     fn needs(&self) -> Needs {
-        Needs::nothing().calls(Attention::Completed).guards(false)
+        Needs::nothing().calls(Attention::Completed).guards(false).text_calls()
     }
 
     fn awaits(&self) -> bool {

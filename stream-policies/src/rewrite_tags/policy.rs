@@ -45,7 +45,7 @@ impl Policy for RewriteTags {
     }
 
     fn needs(&self) -> Needs {
-        Needs::nothing().calls(Attention::Completed).guards(false)
+        Needs::nothing().calls(Attention::Completed).guards(false).text_calls()
     }
 
     fn awaits(&self) -> bool {

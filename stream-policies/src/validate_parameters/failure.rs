@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use stream_core::text_calls::Problem;
 
 /// Why a call was found invalid.
 ///
@@ -57,15 +58,29 @@ pub struct ParameterFailure {
 
 impl ParameterFailure {
     /// A call in the text that is not whole.
-    pub(super) fn unparsed() -> Self {
+    pub(super) fn unparsed(problem: Option<&Problem>) -> Self {
+        let is_name = |name: &&String| {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/');
+            !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain)
+        };
+        let tool = problem.and_then(|problem| problem.tool.as_ref()).filter(is_name).cloned();
+        let parameter = problem.and_then(|problem| problem.parameter.as_ref()).filter(is_name).cloned();
+        let said = problem.map(|problem| (problem.kind.to_string(), problem.at));
+        let (expected, found) = match said.as_ref().map(|(said, at)| (said.split_once(", found "), at)) {
+            Some((Some((expected, found)), at)) => {
+                let expected = expected.strip_prefix("expected ").unwrap_or(expected);
+                (expected.to_owned(), format!("{found} at byte {at} of the text"))
+            }
+            _ => ("a whole call".to_owned(), "the begin of one".to_owned()),
+        };
         Self {
-            tool: "an unknown tool".to_owned(),
+            tool: tool.unwrap_or_else(|| "an unknown tool".to_owned()),
             call_id: None,
             check: Check::Parse,
-            parameter: None,
+            parameter,
             keyword: None,
-            expected: "a whole call".to_owned(),
-            found: "the begin of one".to_owned(),
+            expected,
+            found,
             attempt: None,
             budget: None,
         }

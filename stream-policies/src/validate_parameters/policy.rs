@@ -60,7 +60,8 @@ impl ValidateParameters {
     fn opaque(&self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
         match state.current_block() {
             Some(StreamBlock::Opaque(block)) if block.kind() == UNPARSED => {
-                let (key, verdict) = (block.key(), self.verdict(&ParameterFailure::unparsed()));
+                let (key, verdict) =
+                    (block.key(), self.verdict(&ParameterFailure::unparsed(block.problem())));
                 ctx.buffer(chunk);
                 ctx.decide(key, async move { Ok(verdict) })?;
             }
