@@ -108,23 +108,23 @@ impl InTag {
                     return self.ends(tag, *pos + 2);
                 }
                 (Step::Gap, b'>') => return self.ends(tag, *pos + 1),
-                (Step::Gap, b'/' | b'=') => self.goes_on(pos, Step::Gap),
-                (Step::Gap, _) if is_space => self.goes_on(pos, Step::Gap),
+                (Step::Gap, b'/' | b'=') => behind(pos, Step::Gap),
+                (Step::Gap, _) if is_space => behind(pos, Step::Gap),
                 (Step::Gap, _) if tag.closes => return Read::Fail(*pos),
-                (Step::Gap, b'"' | b'\'') => self.goes_on(pos, Step::Junk(byte)),
+                (Step::Gap, b'"' | b'\'') => behind(pos, Step::Junk(byte)),
                 (Step::Gap, _) => {
                     self.from = *pos;
                     Step::Attribute
                 }
                 (Step::Attribute, b'=' | b'>' | b'/' | b'"' | b'\'') => self.attribute_ends(*pos),
                 (Step::Attribute, _) if is_space => self.attribute_ends(*pos),
-                (Step::Attribute, _) => self.goes_on(pos, Step::Attribute),
-                (Step::BehindAttribute, b'=') => self.goes_on(pos, Step::Equals),
-                (Step::BehindAttribute | Step::Equals, _) if is_space => self.goes_on(pos, self.step),
+                (Step::Attribute, _) => behind(pos, Step::Attribute),
+                (Step::BehindAttribute, b'=') => behind(pos, Step::Equals),
+                (Step::BehindAttribute | Step::Equals, _) if is_space => behind(pos, self.step),
                 (Step::BehindAttribute, _) | (Step::Equals, b'>') => Step::Gap,
                 (Step::Equals, b'"' | b'\'') => {
                     self.from = *pos + 1;
-                    self.goes_on(pos, Step::Quoted(byte))
+                    behind(pos, Step::Quoted(byte))
                 }
                 (Step::Equals, _) => {
                     self.from = *pos;
@@ -134,7 +134,7 @@ impl InTag {
                     Some(at) => {
                         *pos += at;
                         self.value_ends(tag, text, *pos);
-                        self.goes_on(pos, Step::Gap)
+                        behind(pos, Step::Gap)
                     }
                     None => {
                         *pos = text.len();
@@ -149,16 +149,11 @@ impl InTag {
                     self.value_ends(tag, text, *pos);
                     Step::Gap
                 }
-                (Step::Bare, _) => self.goes_on(pos, Step::Bare),
+                (Step::Bare, _) => behind(pos, Step::Bare),
             };
             self.step = next;
         }
         Read::More
-    }
-
-    fn goes_on(&mut self, pos: &mut usize, step: Step) -> Step {
-        *pos += 1;
-        step
     }
 
     fn attribute_ends(&mut self, end: usize) -> Step {
@@ -191,6 +186,12 @@ impl InTag {
             Read::Fail(end - 1)
         }
     }
+}
+
+/// The step behind the byte at `pos`.
+fn behind(pos: &mut usize, step: Step) -> Step {
+    *pos += 1;
+    step
 }
 
 /// What a text that stands in XML says: references are decoded, CDATA sections are what they hold, comments are nothing.
