@@ -222,7 +222,7 @@ fn line_breaks_inside_of_the_tags_are_kept_on_both_sides() {
 fn a_marker_over_deltas_of_one_field_with_another_in_between_is_no_way_past_a_gate() {
     let (head, tail) = SHELL.split_at(6);
     let json = |text: &str| serde_json::to_string(text).unwrap();
-    let lists = format!("\"content\":[{{\"type\":\"text\",\"text\":\"zzz\"}}]");
+    let lists = "\"content\":[{\"type\":\"text\",\"text\":\"zzz\"}]".to_owned();
     for (first, between, last) in [
         (
             format!("\"reasoning\":{}", json(head)),
