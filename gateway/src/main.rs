@@ -9,6 +9,7 @@ mod html;
 mod inspect;
 mod key;
 mod listen;
+mod live;
 mod logs;
 mod policies;
 mod progress;

@@ -25,6 +25,8 @@ pub(super) struct File {
     listen: Option<Spanned<String>>,
     admin: Option<Spanned<String>>,
     #[serde(default)]
+    live_content: bool,
+    #[serde(default)]
     open: bool,
     #[serde(default)]
     client: Vec<Spanned<ClientFile>>,
@@ -55,6 +57,7 @@ pub(super) struct File {
 pub(super) const KEYS: &[&str] = &[
     "listen",
     "admin",
+    "live_content",
     "open",
     "client",
     "tls",
@@ -136,6 +139,7 @@ impl File {
         Ok(Config {
             listen: listen.unwrap_or(LISTEN),
             admin,
+            live_content: self.live_content,
             open: self.open,
             tls: self.tls.map(|tls| tls.build(directory)),
             connections: self.connections.build(text)?,

@@ -29,6 +29,8 @@ pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
     /// Where metrics and the live page are.
     pub(crate) admin: Option<SocketAddr>,
+    /// The live page shows text of streams.
+    pub(crate) live_content: bool,
     /// Everybody who reaches the listener may use the upstreams' keys.
     open: bool,
     pub(crate) clients: Clients,

@@ -31,6 +31,7 @@ use crate::config::{Config, Record, Targets};
 use crate::doors::Doors;
 use crate::exchange::Exchange;
 use crate::listen::{self, Tls};
+use crate::live::{Asked, Live};
 use crate::upstream::Upstream;
 
 /// Serves until it is told to stop.
@@ -77,14 +78,15 @@ async fn serve(config: Config) -> Result<ExitCode, String> {
     };
     let tls = config.tls.clone().map(Tls::load).transpose()?;
     let meter = Meter::default();
-    let app = app(&config, &meter)?;
+    let live = config.admin.map(|_| Live::new(config.live_content));
+    let app = app(&config, &meter, live.as_ref())?;
     // Whoever started it may have gone; that is no reason not to serve.
     let admin_address = admin.as_ref().map(|(_, address)| *address);
     let _ = write!(std::io::stdout(), "{}", welcome::text(&config, address, admin_address));
     let _ = std::io::stdout().flush();
     let stop = shutdown::asked().shared();
     if let Some((listener, _)) = admin {
-        let app = admin::app(meter, stop.clone());
+        let app = admin::app(meter, stop.clone()).merge(live.map(|live| live.routes()).unwrap_or_default());
         // The admin side answers until the program ends, so that the end can be watched.
         tokio::spawn(listen::serve(listener, app, None, config.connections, std::future::pending()));
     }
@@ -100,13 +102,14 @@ async fn listen_on(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Str
     Ok((listener, address))
 }
 
-fn app(config: &Config, meter: &Meter) -> Result<Router, String> {
+fn app(config: &Config, meter: &Meter, live: Option<&Live>) -> Result<Router, String> {
     let upstream = Upstream::new(config.targets.clone(), config.settings.clone())?;
     let recorder = config.record.clone().map(Recorder::new);
     let log = config.request_log.as_deref().map(RequestLog::open).transpose()?;
     let settings = config.settings.clone();
     let shared = Arc::new(config.clone());
     let observed = meter.clone();
+    let live = live.cloned();
     let layer = PolicyLayer::with_settings(settings.clone(), move |facts: &Facts| {
         let set = shared.policies(facts).clone();
         let plan = set.chain().into_iter().fold(Plan::new(), Plan::policy);
@@ -120,7 +123,11 @@ fn app(config: &Config, meter: &Meter) -> Result<Router, String> {
         exchange.policed(facts);
         observed.started(facts.api());
         let metrics = observed.observer(exchange.client().as_ref());
-        plan.observer(Observers::new().and(metrics).and(exchange.observer()).and(Traced))
+        let observers = Observers::new().and(metrics).and(exchange.observer()).and(Traced);
+        plan.observer(match &live {
+            Some(live) => observers.and(live.observer(Asked::of(facts, &exchange))),
+            None => observers,
+        })
     });
     let policed = layer.layer(record::Taped::new(upstream, recorder.clone()));
     let doors = Doors::new(policed, config.clients.clone(), settings, config.connections.body);

@@ -35,7 +35,10 @@ pub(super) fn text(config: &Config, address: SocketAddr, admin: Option<SocketAdd
     }
     match admin {
         Some(admin) => {
-            let _ = writeln!(text, "admin side: http://{admin}/metrics   http://{admin}/readyz");
+            let _ = writeln!(
+                text,
+                "admin side: http://{admin}/metrics   http://{admin}/readyz   streams as they run: http://{admin}/live"
+            );
         }
         None => text += "no metrics: `admin = \"127.0.0.1:8081\"` or --admin says where\n",
     }
