@@ -29,6 +29,7 @@ impl Error {
     pub fn origin(&self) -> Origin {
         match self.kind {
             ErrorKind::Malformed
+            | ErrorKind::Ambiguous
             | ErrorKind::WrongFormat
             | ErrorKind::FrameTooLarge
             | ErrorKind::LateDelta
@@ -63,7 +64,8 @@ impl From<FrameTooLarge> for Error {
 
 impl From<DecodeError> for Error {
     fn from(error: DecodeError) -> Self {
-        Self::new(ErrorKind::Malformed, error.to_string())
+        let kind = if error.is_ambiguous() { ErrorKind::Ambiguous } else { ErrorKind::Malformed };
+        Self::new(kind, error.to_string())
     }
 }
 
@@ -101,6 +103,7 @@ impl fmt::Display for Origin {
 /// | kind | when |
 /// |---|---|
 /// | `Malformed` | a frame is not JSON of the format, or a known key stands twice in one object, in whatever spelling a lax parser takes |
+/// | `Ambiguous` | what came has no single meaning that could be written (rule 28): a call of two kinds, a part of one call that belongs to another |
 /// | `WrongFormat` | a frame is of another format than the one that was named, or a whole response is of none |
 /// | `FrameTooLarge` | a frame is over [`Limits::frame`](crate::limits::Limits::frame) |
 /// | `LateDelta` | a delta for a block that was complete |
@@ -117,6 +120,7 @@ impl fmt::Display for Origin {
 #[allow(missing_docs)]
 pub enum ErrorKind {
     Malformed,
+    Ambiguous,
     WrongFormat,
     FrameTooLarge,
     LateDelta,

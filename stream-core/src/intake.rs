@@ -21,10 +21,12 @@ pub(crate) struct Intake {
     /// Frames that do not tell the format yet; later all that wait to be read.
     waiting: VecDeque<Frame>,
     waiting_bytes: usize,
-    /// Comments before the first event. They are the same in every format and keep the client waiting: they leave at
-    /// once.
+    /// Plain comments before the first event. They are the same in every format and keep the client waiting: they
+    /// leave at once.
     early: VecDeque<Bytes>,
     held_limit: usize,
+    /// Whether somebody looks at what is read. If nobody does, what cannot be read passes as it came.
+    looks: bool,
     whole: Option<Bytes>,
     decoded: Decoded,
     ended: bool,
@@ -42,7 +44,7 @@ pub(crate) struct UpstreamEnd {
 }
 
 impl Intake {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config, looks: bool) -> Self {
         let mut candidates = config.formats.clone();
         candidates.extend(wire::built_in());
         Self {
@@ -54,6 +56,7 @@ impl Intake {
             waiting_bytes: 0,
             early: VecDeque::new(),
             held_limit: config.limits.held,
+            looks,
             whole: None,
             decoded: Decoded::new(),
             ended: false,
@@ -153,6 +156,10 @@ impl Intake {
                 }
             }
             if self.format.is_none() && self.waiting_bytes > self.held_limit {
+                if !self.looks {
+                    self.settled_format();
+                    continue;
+                }
                 let message = format!(
                     "expected a frame that tells the format in {} bytes, found none",
                     self.held_limit
@@ -164,7 +171,7 @@ impl Intake {
 
     /// Learns the format from the first frame that tells it, or holds the frame against the one that was named.
     fn recognise(&mut self, frame: &Frame) -> Result<(), Error> {
-        if self.format.is_some() && !self.named {
+        if self.format.is_some() && (!self.named || !self.looks) {
             return Ok(());
         }
         let view = lenient(frame);
@@ -201,6 +208,10 @@ impl Intake {
             let read = format.decode(&frame, &mut self.decoded);
             match read {
                 Ok(()) => {}
+                Err(_) if !self.looks => {
+                    self.decoded.deltas.clear();
+                    self.decoded.deltas.push(stray(&frame));
+                }
                 // A tail without its border that cannot be read was cut off (rule 9).
                 Err(_) if !frame.is_terminated() => {
                     self.end.get_or_insert_default().tail_dropped = true;
@@ -214,7 +225,7 @@ impl Intake {
         } else if frame.is_stray() {
             let view = lenient(&frame);
             let read = view.as_ref().is_some_and(|view| format.decode(view, &mut self.decoded).is_ok());
-            if !read && !frame.is_terminated() {
+            if !read && !frame.is_terminated() && self.looks {
                 self.end.get_or_insert_default().tail_dropped = true;
                 return self.next();
             }
@@ -224,7 +235,7 @@ impl Intake {
             if !read || !frame.is_lenient() {
                 self.decoded.deltas.push(stray(&frame));
             }
-        } else if frame.is_terminated() || frame.is_comment() {
+        } else if frame.is_terminated() || frame.is_comment() || !self.looks {
             self.decoded.deltas.push(Delta::stream(DeltaKind::Comment));
         } else {
             // An `event:` line whose data never came: a client would take it for the next event's.
@@ -237,27 +248,37 @@ impl Intake {
     }
 
     fn read_whole(&mut self, body: Bytes) -> Result<Outgoing, Error> {
+        match self.decode_whole(&body) {
+            Err(_) if !self.looks => {
+                self.decoded.deltas.clear();
+                self.settled_format();
+            }
+            read => read?,
+        }
+        let mut frame = Frame::whole(body);
+        frame.mark(self.decoded.odd);
+        Ok(self.outgoing(frame))
+    }
+
+    fn decode_whole(&mut self, body: &Bytes) -> Result<(), Error> {
         match &self.format {
-            None => self.format = self.candidates.iter().find(|format| format.sniff_whole(&body)).cloned(),
-            Some(named) if named.sniff_whole(&body) => {}
+            None => self.format = self.candidates.iter().find(|format| format.sniff_whole(body)).cloned(),
+            Some(named) if named.sniff_whole(body) => {}
             Some(named) => {
-                if let Some(other) = self.candidates.iter().find(|format| format.sniff_whole(&body)) {
+                if let Some(other) = self.candidates.iter().find(|format| format.sniff_whole(body)) {
                     let (named, other) = (named.name(), other.name());
                     let message = format!("expected a whole response of {named}, found one of {other}");
                     return Err(Error::new(ErrorKind::WrongFormat, message));
                 }
             }
         }
-        if self.format.is_none() && serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_err() {
+        if self.format.is_none() && serde_json::from_slice::<serde::de::IgnoredAny>(body).is_err() {
             let names: Vec<_> = self.candidates.iter().map(|format| format.name()).collect();
             let message = format!("expected a whole response of {}, found something else", names.join(", "));
             return Err(Error::new(ErrorKind::WrongFormat, message));
         }
         let format = self.settled_format();
-        format.decode_whole(&body, &mut self.decoded)?;
-        let mut frame = Frame::whole(body);
-        frame.mark(self.decoded.odd);
-        Ok(self.outgoing(frame))
+        Ok(format.decode_whole(body, &mut self.decoded)?)
     }
 
     fn outgoing(&mut self, frame: Frame) -> Outgoing {
@@ -267,9 +288,9 @@ impl Intake {
     }
 }
 
-/// Whether a frame is only comments and blank lines.
+/// Whether a frame is only comments and blank lines, and plain.
 fn is_filler(frame: &Frame) -> bool {
-    frame.data_bytes().is_none() && !frame.is_stray() && frame.is_terminated()
+    frame.data_bytes().is_none() && frame.odd().is_none() && !frame.is_stray() && frame.is_terminated()
 }
 
 /// The frame as a lenient client would read it, if it is no event.
@@ -282,6 +303,6 @@ fn stray(frame: &Frame) -> Delta {
     Delta::new(
         0,
         Slot::None,
-        DeltaKind::Opaque { kind: "stray".into(), runs: Runs::Unknown, bytes: frame.raw().len() },
+        DeltaKind::Opaque { kind: wire::STRAY.into(), runs: Runs::Unknown, bytes: frame.raw().len() },
     )
 }

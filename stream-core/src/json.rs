@@ -63,6 +63,12 @@ pub(crate) fn patch(document: &str, edits: &[(&[At<'_>], &str)]) -> String {
     patched
 }
 
+/// The number that `raw` is, if it is a plain one: digits alone, without a sign, a fraction, an exponent or quotes.
+pub(crate) fn count(raw: &str) -> Option<u64> {
+    let plain = raw.bytes().all(|byte| byte.is_ascii_digit());
+    raw.parse().ok().filter(|_| plain)
+}
+
 /// `text` as a JSON string.
 pub(crate) fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()

@@ -67,7 +67,7 @@ pub use record::{Action, Decision, Observer};
 pub use request::{Request, SessionKey, Tool};
 pub use scrub::Scrub;
 pub use state::StreamState;
-pub use wire::{Ending, EndingKind};
+pub use wire::{Ending, EndingKind, Odd};
 
 /// The code in the README compiles.
 #[cfg(doctest)]

@@ -24,6 +24,7 @@ use std::sync::Arc;
 pub struct Request {
     model: Option<String>,
     tools: Vec<Tool>,
+    choices: Option<u32>,
     extensions: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     has_no_session: bool,
 }
@@ -43,6 +44,13 @@ impl Request {
     /// A tool that was offered.
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
+        self
+    }
+
+    /// How many choices (`n`, `candidateCount`) were asked for. A client that asked for several goes by their numbers; the
+    /// others may go by their positions, so that a choice above the first is put where both find it (rule 28).
+    pub fn choices(mut self, choices: u32) -> Self {
+        self.choices = Some(choices);
         self
     }
 
@@ -73,6 +81,12 @@ impl Request {
         &self.tools
     }
 
+    /// How many choices were asked for, if the host said so.
+    #[must_use]
+    pub fn asked_choices(&self) -> Option<u32> {
+        self.choices
+    }
+
     /// The host's value of this type.
     #[must_use]
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
@@ -96,6 +110,7 @@ impl fmt::Debug for Request {
         f.debug_struct("Request")
             .field("model", &self.model)
             .field("tools", &self.tools)
+            .field("choices", &self.choices)
             .field("extensions", &self.extensions.len())
             .finish()
     }

@@ -20,9 +20,40 @@
 use std::fmt;
 
 use bytes::{Bytes, BytesMut};
-use memchr::memchr2;
+use memchr::{memchr2, memchr2_iter};
 
 use crate::wire::Odd;
+
+/// Makes an event of one `data: ` line (rule 28).
+///
+/// A raw line end in JSON can only stand between tokens, where a blank says the same. The separators that only some
+/// clients take for line ends can only stand within strings, where their escapes say the same.
+pub(crate) fn event(name: Option<&str>, json: &str, line_end: &str) -> Bytes {
+    let mut event = String::with_capacity(json.len() + 16);
+    if let Some(name) = name.filter(|name| is_word(name.as_bytes())) {
+        event.push_str("event: ");
+        event.push_str(name);
+        event.push_str(line_end);
+    }
+    event.push_str("data: ");
+    let json = json.trim_ascii();
+    if json.contains(['\r', '\n', '\u{85}', '\u{2028}', '\u{2029}']) {
+        for char in json.chars() {
+            match char {
+                '\r' | '\n' => event.push(' '),
+                '\u{85}' => event.push_str("\\u0085"),
+                '\u{2028}' => event.push_str("\\u2028"),
+                '\u{2029}' => event.push_str("\\u2029"),
+                other => event.push(other),
+            }
+        }
+    } else {
+        event.push_str(json);
+    }
+    event.push_str(line_end);
+    event.push_str(line_end);
+    event.into()
+}
 
 /// Cuts bytes at event borders.
 #[derive(Debug)]
@@ -125,9 +156,11 @@ impl Framer {
             self.at_start = false;
             if self.buffer[start..end.text].starts_with(BOM) {
                 start += BOM.len();
+                self.lines.odd = true;
             }
         }
         let blank = start == end.text;
+        self.lines.end(&self.buffer[end.text..end.next]);
         if !blank {
             self.lines.read(&self.buffer[..end.text], start);
         }
@@ -153,6 +186,7 @@ pub struct Frame {
     event: Option<Bytes>,
     stray: bool,
     terminated: bool,
+    odd_lines: bool,
     odd: Option<Odd>,
 }
 
@@ -160,7 +194,15 @@ impl Frame {
     /// A frame that holds a whole, not streamed, body: raw bytes and data are the same.
     #[must_use]
     pub fn whole(body: Bytes) -> Self {
-        Self { data: Some(body.clone()), raw: body, event: None, stray: false, terminated: true, odd: None }
+        Self {
+            data: Some(body.clone()),
+            raw: body,
+            event: None,
+            stray: false,
+            terminated: true,
+            odd_lines: false,
+            odd: None,
+        }
     }
 
     /// A frame with one event: the document stands on one line, since JSON has no line breaks within strings.
@@ -223,15 +265,25 @@ impl Frame {
         self.terminated
     }
 
-    /// Why the frame is not plain by itself (rule 28); `None` before a format has read it.
+    /// Why the frame is not plain by itself (rule 28). The framer looks at the lines, a format at what they say.
     #[must_use]
     pub fn odd(&self) -> Option<Odd> {
-        self.odd
+        self.odd.or(self.odd_lines.then_some(Odd::Lines))
     }
 
-    /// Notes why the frame is not plain; the first reason stays.
+    /// Whether the frame has other lines than a plain one. [`odd`](Self::odd) may say something else: what the data
+    /// says counts more.
+    #[must_use]
+    pub fn has_odd_lines(&self) -> bool {
+        self.odd_lines
+    }
+
+    /// Notes why the frame is not plain; the first reason beside the lines stays.
     pub(crate) fn mark(&mut self, odd: Option<Odd>) {
-        self.odd = self.odd.or(odd);
+        match odd {
+            Some(Odd::Lines) => self.odd_lines = true,
+            odd => self.odd = self.odd.or(odd),
+        }
     }
 
     /// What a lenient client could read from a frame that is no event (rule 9): the value of `data:` lines that
@@ -305,9 +357,21 @@ struct Lines {
     more: Vec<(usize, usize)>,
     event: Option<(usize, usize)>,
     stray: bool,
+    /// Whether some line, or line end, is read by some clients in another way.
+    odd: bool,
+    /// The line ends: LF, or CRLF.
+    ends: Option<bool>,
 }
 
 impl Lines {
+    fn end(&mut self, end: &[u8]) {
+        // Nothing: the bytes ended before the line did.
+        if !end.is_empty() {
+            let crlf = end == b"\r\n";
+            self.odd |= end == b"\r" || *self.ends.get_or_insert(crlf) != crlf;
+        }
+    }
+
     fn read(&mut self, frame: &[u8], start: usize) {
         let line = &frame[start..];
         let name = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
@@ -316,6 +380,15 @@ impl Lines {
             value += 1;
         }
         let value = (value, frame.len());
+        self.odd |= match &line[..name] {
+            b"data" => self.data.is_some() || !line.starts_with(b"data: ") || line.len() == 6,
+            b"event" => {
+                let named = self.event.is_some() || self.data.is_some();
+                named || !line.strip_prefix(b"event: ").is_some_and(is_word)
+            }
+            b"" => !line.iter().all(|byte| matches!(byte, b' '..=b'~')),
+            _ => true,
+        };
         match &line[..name] {
             b"data" if self.data.is_none() => self.data = Some(value),
             b"data" => self.more.push(value),
@@ -342,10 +415,27 @@ impl Lines {
             event: self.event.map(span).filter(|event| !event.is_empty()),
             stray: self.stray,
             terminated,
-            raw,
+            // A name without data is taken for the next event's by those who read line by line.
+            odd_lines: self.odd || (self.event.is_some() && self.data.is_none()) || has_separator(&raw),
             odd: None,
+            raw,
         }
     }
+}
+
+/// Whether a name of an event is one word that every client reads as the same.
+fn is_word(name: &[u8]) -> bool {
+    !name.is_empty()
+        && name
+            .iter()
+            .all(|byte| matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'-'))
+}
+
+/// Whether there is a separator that only some clients take for a line end: U+0085, U+2028, U+2029. Those of ASCII
+/// cannot stand in JSON.
+fn has_separator(raw: &[u8]) -> bool {
+    memchr2_iter(0xc2, 0xe2, raw)
+        .any(|at| matches!(raw[at..], [0xc2, 0x85, ..] | [0xe2, 0x80, 0xa8 | 0xa9, ..]))
 }
 
 /// Whether a line is neither blank, a comment nor one of the standard's fields.

@@ -4,13 +4,18 @@
 
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
-use stream_core::{Config, ErrorKind, Limits, Passthrough, StreamProcessor, wire};
+use stream_core::{Config, ErrorKind, Limits, StreamProcessor, wire};
+
+#[path = "kit/mod.rs"]
+mod kit;
+
+use kit::SendAll;
 use stream_testkit::{Script, WireKind};
 
 async fn process(config: Config, body: &[u8]) -> (Vec<Bytes>, Option<stream_core::Outcome>) {
     let body = Bytes::copy_from_slice(body);
     let upstream = stream::iter([Ok::<_, std::convert::Infallible>(body)]);
-    let processor = StreamProcessor::builder().policy(Passthrough).config(config).build(upstream).unwrap();
+    let processor = StreamProcessor::builder().policy(SendAll).config(config).build(upstream).unwrap();
     let handle = processor.handle();
     (processor.collect().await, handle.outcome())
 }
@@ -47,7 +52,7 @@ async fn a_whole_response_of_another_format_than_the_named_one_is_refused() {
     for named in WireKind::ALL {
         for sent in WireKind::ALL.into_iter().filter(|sent| *sent != named) {
             let config = Config::default().format(wire::named(named.name()).unwrap());
-            let builder = StreamProcessor::builder().policy(Passthrough).config(config);
+            let builder = StreamProcessor::builder().policy(SendAll).config(config);
             let whole = builder.whole(Script::new().text("hi").whole(sent)).await.unwrap();
             let error = whole.outcome.unwrap().error.unwrap();
             let message = format!("upstream: expected a whole response of {named}, found one of {sent}");
@@ -61,7 +66,7 @@ async fn a_whole_response_of_another_format_than_the_named_one_is_refused() {
 async fn a_whole_response_that_cannot_be_read_becomes_the_api_s_error() {
     for kind in WireKind::ALL {
         let config = Config::default().format(wire::named(kind.name()).unwrap());
-        let builder = StreamProcessor::builder().policy(Passthrough).config(config);
+        let builder = StreamProcessor::builder().policy(SendAll).config(config);
         let whole = builder.whole("{\"half\":").await.unwrap();
         let report = stream_testkit::conformance::check_whole(kind.name().parse().unwrap(), &whole.body);
         assert!(report.is_clean(), "{kind}: {report}");
@@ -75,7 +80,7 @@ async fn comments_before_the_first_event_leave_at_once_and_other_frames_wait_for
     let chunk = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}}]}\n\n";
     let pieces = [": one\n\n", ": two\n\n", undecided, ": three\n\n", chunk];
     let (sender, upstream) = futures::channel::mpsc::unbounded();
-    let mut processor = StreamProcessor::new(upstream, Passthrough);
+    let mut processor = StreamProcessor::new(upstream);
     let mut seen = Vec::new();
     for piece in pieces {
         sender.unbounded_send(Ok::<_, std::convert::Infallible>(piece)).unwrap();

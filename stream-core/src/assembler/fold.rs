@@ -76,6 +76,8 @@ pub(super) struct Choice {
     pub(super) open: Vec<BlockKey>,
     pub(super) calls: Calls,
     pub(super) last: Option<BlockKey>,
+    /// A call of the older form has opened, which a choice has one of.
+    pub(super) legacy: bool,
     /// Calls that no finish has come after, and the last of all.
     unfinished: Vec<BlockKey>,
     last_call: Option<BlockKey>,

@@ -58,7 +58,7 @@ impl Assembler {
     /// An assembler with these settings.
     #[must_use]
     pub fn with(config: Config) -> Self {
-        let intake = Intake::new(&config);
+        let intake = Intake::new(&config, true);
         Self { intake, text_calls: None, fold: None, empty: StreamState::default(), config }
     }
 

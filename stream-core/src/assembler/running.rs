@@ -2,8 +2,8 @@
 
 use crate::assembler::fold::{Fold, Transition, renamed};
 use crate::block::{BlockKey, BlockStatus, Head, StreamBlock, ToolCall};
-use crate::delta::{CallDelta, Channel};
-use crate::error::{Error, late};
+use crate::delta::{CallDelta, CallFlavor, Channel};
+use crate::error::{Error, ErrorKind, late};
 
 impl Fold {
     /// Text without a number: it continues the open run of its channel, or ends what is open and starts one.
@@ -47,6 +47,14 @@ impl Fold {
         let known = self.choices.entry(choice).or_default();
         let target = known.calls.resolve(&self.state.blocks, index, call);
         if let Some(key) = target {
+            let of_call = self.state.blocks[key.index()].as_tool_call();
+            let says = call.name.is_some() || call.arguments.as_deref().is_some_and(|text| !text.is_empty());
+            if says && of_call.is_some_and(|known| known.flavor != call.flavor) {
+                return Err(Error::new(
+                    ErrorKind::Ambiguous,
+                    format!("expected more of the call in block {key}, found a call of another kind"),
+                ));
+            }
             self.choices.entry(choice).or_default().calls.learn(key, index, call.id.as_ref());
             return self.continue_call(key, call);
         }
@@ -57,6 +65,14 @@ impl Fold {
         if let Some(key) = self.next_to_end(choice, |_| true) {
             self.complete(key);
             return Ok(Transition::Completed(key));
+        }
+        let legacy = call.flavor == CallFlavor::LegacyFunction;
+        if legacy && std::mem::replace(&mut self.choices.entry(choice).or_default().legacy, true) {
+            // Clients put the second into the first: there is one field for both.
+            return Err(Error::new(
+                ErrorKind::Ambiguous,
+                "expected one function call for each choice, found another",
+            ));
         }
         let key = self.open_call(choice, index, call)?;
         self.choices.entry(choice).or_default().calls.learn(key, index, call.id.as_ref());

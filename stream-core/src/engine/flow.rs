@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Config, Engine, Spec, Work};
+use super::{Config, Engine, Work};
 use crate::closing::Closing;
 use crate::error::{Error, ErrorKind};
 use crate::policy::{Attention, End, Needs};
@@ -103,9 +103,9 @@ impl Engine {
             return;
         }
         let format = self.intake.settled_format();
-        let looks = |spec: &Spec| !spec.watching && spec.needs != Needs::nothing();
-        let normalise = self.specs.iter().any(looks);
-        self.writer = Some(format.writer(&WriterOptions { normalise, ..self.config.writer.clone() }));
+        let several = self.config.request.asked_choices().is_some_and(|choices| choices > 1);
+        let options = WriterOptions { normalise: self.looks, several, ..self.config.writer.clone() };
+        self.writer = Some(format.writer(&options));
         let Config { limits, interleaved, .. } = self.config;
         let looks = self.specs.iter().any(|spec| spec.needs.guards && spec.needs.calls != Attention::Nothing);
         self.text_calls = TextCalls::of(&self.config, looks, format.traits());
@@ -115,6 +115,7 @@ impl Engine {
             let format = Arc::clone(&format);
             let mut stage = Stage::new(number, name, needs, spec.on_failure, format, limits, interleaved);
             stage.watching = spec.watching;
+            stage.blind = !self.looks && !spec.watching;
             stage.text_calls = self.text_calls.as_ref().map_or(Searched::Nothing, TextCalls::searched);
             // What it does not look at may still say a call again: copies are held against all of the text.
             match stage.text_calls {

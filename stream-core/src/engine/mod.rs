@@ -92,6 +92,8 @@ pub struct Engine {
     last_output: Duration,
     error: Option<Error>,
     observer: Option<Box<dyn Observer>>,
+    /// Whether a policy that is enforced looks at anything. If none does, every byte leaves as it came (rule 28).
+    looks: bool,
     /// All output is there; stages that only watch may still have to come to their end.
     written: bool,
     done: bool,
@@ -155,8 +157,9 @@ impl Engine {
             specs.truncate(MAX_STAGES - 1);
             specs.push(Spec::none());
         }
+        let looks = specs.iter().any(|spec| !spec.watching && spec.needs != Needs::nothing());
         Self {
-            intake: Intake::new(&config),
+            intake: Intake::new(&config, looks),
             text_calls: None,
             stages: Vec::new(),
             specs,
@@ -175,6 +178,7 @@ impl Engine {
             last_output: Duration::ZERO,
             error: None,
             observer: None,
+            looks,
             written: false,
             done: false,
             config,

@@ -47,6 +47,8 @@ pub(crate) struct Stage {
     bypassed: bool,
     /// Only watches: frames pass it by on their way, and what it lets go goes nowhere.
     pub(crate) watching: bool,
+    /// No policy that is enforced looks at anything: what breaks the protocol passes, too.
+    pub(crate) blind: bool,
     /// Calls are looked for in the text.
     pub(crate) text_calls: Searched,
     /// Keys of the stage before, and the keys of the same blocks here.
@@ -129,6 +131,7 @@ impl Stage {
             marks: 0,
             bypassed: false,
             watching: false,
+            blind: false,
             text_calls: Searched::Nothing,
             renamed: HashMap::new(),
             deferred: Vec::new(),
@@ -165,10 +168,16 @@ impl Stage {
             return Ok(Advance::Passed);
         };
         if part.fate == Fate::Dropped {
-            self.pass_dropped();
+            self.pass_by();
             return Ok(Advance::Passed);
         }
-        let transition = self.fold.step(&mut part.delta)?;
+        let transition = match self.fold.step(&mut part.delta) {
+            Err(_) if self.blind => {
+                self.pass_by();
+                return Ok(Advance::Passed);
+            }
+            transition => transition?,
+        };
         self.step += 1;
         match transition {
             Transition::Completed(key) => {
@@ -177,7 +186,7 @@ impl Stage {
                 Ok(self.show_completion(key, choice))
             }
             Transition::Folded(key) => self.folded(key, false, now),
-            Transition::Disagrees(key) => self.folded(key, true, now),
+            Transition::Disagrees(key) => self.folded(key, !self.blind, now),
         }
     }
 
@@ -218,7 +227,8 @@ impl Stage {
         self.input.is_empty() && self.under_way.is_none() && self.shown.is_none()
     }
 
-    fn pass_dropped(&mut self) {
+    /// Lets a part go as it came, without a look at it.
+    fn pass_by(&mut self) {
         let Some(under_way) = &mut self.under_way else { return };
         let Some(mut part) = under_way.rest.pop_front() else { return };
         part.key = part.key.map(|key| self.renamed.get(&key).copied().unwrap_or(key));

@@ -18,7 +18,7 @@ use bytes::Bytes;
 pub use odd::Odd;
 
 use crate::block::BlockKey;
-use crate::delta::{Delta, FinishKind, Text};
+use crate::delta::{Delta, DeltaKind, FinishKind, Text};
 use crate::sse::Frame;
 
 /// How one API writes its streams and whole responses.
@@ -119,13 +119,27 @@ impl Decoded {
 pub struct DecodeError {
     expected: String,
     found: String,
+    ambiguous: bool,
 }
 
 impl DecodeError {
     /// An error that names both sides.
     #[must_use]
     pub fn new(expected: impl Into<String>, found: impl Into<String>) -> Self {
-        Self { expected: expected.into(), found: found.into() }
+        Self { expected: expected.into(), found: found.into(), ambiguous: false }
+    }
+
+    /// An error of a frame that can be read, and that clients read in different ways, so that there is no single meaning
+    /// to write (rule 28).
+    #[must_use]
+    pub fn ambiguous(expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Self { ambiguous: true, ..Self::new(expected, found) }
+    }
+
+    /// Whether the frame can be read, in several ways.
+    #[must_use]
+    pub fn is_ambiguous(&self) -> bool {
+        self.ambiguous
     }
 
     /// Wraps what serde_json says of a frame. Where it would quote a value of the frame (a value of another type), only
@@ -189,11 +203,14 @@ pub struct WriterOptions {
     /// Whether frames that are not plain are written anew (rule 28). The engine sets it where a policy that is
     /// enforced looks at the stream; without one every frame leaves as it came.
     pub normalise: bool,
+    /// Whether the request asked for several choices, so that its client goes by their numbers. The engine takes it from
+    /// [`Request::choices`](crate::Request::choices).
+    pub several: bool,
 }
 
 impl Default for WriterOptions {
     fn default() -> Self {
-        Self { empty_notice: Some("[withheld by policy]".into()), normalise: false }
+        Self { empty_notice: Some("[withheld by policy]".into()), normalise: false, several: false }
     }
 }
 
@@ -238,6 +255,17 @@ pub enum Fate {
     /// Does not leave.
     Dropped,
 }
+
+/// Takes out the part for lines of a frame that are no event: a frame that is not plain is written without them
+/// (rule 28).
+pub(crate) fn without_stray(frame: &Frame, parts: &mut Vec<Part>) {
+    if frame.is_stray() {
+        parts.retain(|part| !matches!(&part.delta.kind, DeltaKind::Opaque { kind, .. } if &**kind == STRAY));
+    }
+}
+
+/// The kind of the opaque block for lines that are no event and that nobody understands.
+pub(crate) const STRAY: &str = "stray";
 
 /// How a response ends early.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! What the fold refuses, since no policy could judge it: other names for a known call, and words after the end.
 
-use stream_core::{ErrorKind, Passthrough};
+use stream_core::ErrorKind;
 
-use crate::kit::{data, named, no_calls, run};
+use crate::kit::{SendAll, data, named, no_calls, run};
 use crate::{chat, chat_call, chat_end};
 
 const UNREADABLE: &str = "data: {\"error\":{\"message\":\"the upstream's answer could not be read\",\"type\":\"policy_error\",\"param\":null,\"code\":\"blocked\"}}\n\ndata: [DONE]\n\n";
@@ -11,7 +11,7 @@ const UNREADABLE: &str = "data: {\"error\":{\"message\":\"the upstream's answer 
 #[test]
 fn a_call_that_gets_another_name_under_its_own_id_closes_the_stream() {
     let body = chat_call("ls") + &chat_call("rm") + &chat_end("tool_calls");
-    let ran = run(body, Passthrough);
+    let ran = run(body, SendAll);
     assert_eq!(ran.outcome.error.map(|error| error.kind()), Some(ErrorKind::Renamed));
     assert_eq!(ran.out, chat_call("ls") + UNREADABLE);
 }
@@ -24,7 +24,7 @@ fn a_name_that_is_repeated_with_every_fragment_is_no_other_name() {
         ))
     };
     let body = more("{") + &more("}") + &chat_end("tool_calls");
-    assert_eq!(run(&body, Passthrough).out, body);
+    assert_eq!(run(&body, SendAll).out, body);
 }
 
 /// Rule 8, where nothing that comes is payload by itself.

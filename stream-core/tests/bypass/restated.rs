@@ -85,5 +85,5 @@ fn a_call_id_that_comes_after_the_call_was_judged_closes_the_stream() {
     let before = [CREATED.to_owned(), added(item), done(item)];
     let late = r#"{"type":"function_call","call_id":"c","name":"ls","arguments":"{}"}"#;
     let body = events(&before) + &named(&[&completed(late)]);
-    closed_after(run(body, stream_core::Passthrough), &before);
+    closed_after(run(body, crate::kit::SendAll), &before);
 }

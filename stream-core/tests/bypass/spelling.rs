@@ -1,13 +1,13 @@
 //! Keys that a lax parser takes for known ones: Go's is blind to case, pydantic's aliases to underscores.
 
-use stream_core::{ErrorKind, Passthrough};
+use stream_core::ErrorKind;
 
 use crate::chat;
-use crate::kit::{data, named, run};
+use crate::kit::{SendAll, data, named, run};
 
 /// The frame closes the stream, and nothing of it leaves.
 fn closes(before: &str, frame: &str) {
-    let ran = run(before.to_owned() + frame, Passthrough);
+    let ran = run(before.to_owned() + frame, SendAll);
     assert_eq!(ran.outcome.error.map(|error| error.kind()), Some(ErrorKind::Malformed), "{frame}");
     assert_eq!((ran.out.find(before), ran.out.find("secret")), (Some(0), None), "{frame}");
 }

@@ -19,12 +19,12 @@ fn bare_json_beside_a_line_that_only_lenient_clients_read_does_not_leave_with_it
     );
 }
 
+/// Rule 28: it leaves as a line that every client reads.
 #[test]
-fn a_line_that_is_all_a_lenient_client_reads_leaves_as_it_came() {
-    let body = chat(r#"{"role":"assistant"}"#)
-        + ": note\n data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ok\"}}]}\n\n";
-    let body = body + &chat_end("stop");
-    assert_eq!(out(&body, no_calls()), body);
+fn a_line_that_is_all_a_lenient_client_reads_leaves_as_an_event() {
+    let event = "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ok\"}}]}\n\n";
+    let stream = |event: &str| chat(r#"{"role":"assistant"}"#) + event + &chat_end("stop");
+    assert_eq!(out(stream(&format!(": note\n {event}")), no_calls()), stream(event));
 }
 
 /// A tail that cannot be read is dropped, whoever would have read it.

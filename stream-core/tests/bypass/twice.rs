@@ -1,8 +1,8 @@
 //! Frames that say a thing twice, and differently: a client may read the one that no policy saw.
 
-use stream_core::{Chunk, Context, ErrorKind, Passthrough, StreamState};
+use stream_core::{Chunk, Context, ErrorKind, StreamState};
 
-use crate::kit::{On, data, named, no_calls, out, run};
+use crate::kit::{On, SendAll, data, named, no_calls, out, run};
 use crate::{chat, chat_end};
 
 /// Sends what does not say `secret`.
@@ -18,7 +18,7 @@ fn no_secret() -> impl stream_core::Policy {
 /// A frame that cannot be judged closes the stream, and leaves nothing of itself.
 fn closes(frame: &str) {
     let before = chat(r#"{"role":"assistant"}"#);
-    let ran = run(before.clone() + frame, Passthrough);
+    let ran = run(before.clone() + frame, SendAll);
     assert_eq!(ran.outcome.error.map(|error| error.kind()), Some(ErrorKind::Malformed), "{frame}");
     let error = r#"{"error":{"message":"the upstream's answer could not be read","type":"policy_error","param":null,"code":"blocked"}}"#;
     assert_eq!(ran.out, before + &data(error) + "data: [DONE]\n\n", "{frame}");
@@ -126,7 +126,7 @@ fn an_event_line_that_contradicts_the_type_closes_the_stream() {
 #[test]
 fn an_output_text_that_is_not_that_of_the_messages_closes_the_stream() {
     let completed = r#"{"type":"response.completed","response":{"id":"r","status":"completed","output_text":"secret","output":[]}}"#;
-    assert_eq!(out(named(&[CREATED, completed]), Passthrough), named(&[CREATED, UNREADABLE]));
+    assert_eq!(out(named(&[CREATED, completed]), SendAll), named(&[CREATED, UNREADABLE]));
 }
 
 /// The newer of the two fields is what clients run.

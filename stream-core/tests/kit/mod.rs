@@ -229,3 +229,20 @@ impl Policy for HoldAll {
         Ok(())
     }
 }
+
+/// Looks at everything, and sends it. What nobody looks at passes even where it cannot be read (rule 28).
+#[derive(Debug)]
+pub(crate) struct SendAll;
+
+#[async_trait]
+impl Policy for SendAll {
+    async fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        _: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        ctx.send(chunk);
+        Ok(())
+    }
+}

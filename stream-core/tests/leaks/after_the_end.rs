@@ -1,10 +1,10 @@
 //! Leak 11: frames after the terminal marker.
 
-use stream_core::{ErrorKind, Passthrough};
+use stream_core::ErrorKind;
 use stream_testkit::{Script, WireKind};
 
 use crate::each_format;
-use crate::kit::run;
+use crate::kit::{SendAll, run};
 
 #[test]
 fn a_call_or_text_after_the_terminal_marker_closes_the_stream_and_stays_back() {
@@ -17,7 +17,7 @@ fn a_call_or_text_after_the_terminal_marker_closes_the_stream_and_stays_back() {
         let late = late.bytes(kind);
         let late = std::str::from_utf8(&late).unwrap();
         for frame in late.split_inclusive("\n\n").filter(|frame| frame.contains("rm_all")) {
-            let ran = run(body.clone() + frame, Passthrough);
+            let ran = run(body.clone() + frame, SendAll);
             let error = ran.outcome.error.map(|error| error.kind());
             assert_eq!(error, Some(ErrorKind::AfterTerminal), "{kind}: {frame}");
             assert_eq!(ran.out, body, "{kind}: {frame}");

@@ -1,10 +1,10 @@
 //! Chat: calls where only some clients look, and calls that become others.
 
-use stream_core::{Action, ErrorKind};
+use stream_core::{Action, ErrorKind, Request};
 use stream_policies::FinishGate;
 
 use crate::kit::chat::{DONE, UNREADABLE, call, choice, delta, end, entry, finish, text};
-use crate::kit::{buffered, data, gate, run, run_closed, whole};
+use crate::kit::{buffered, data, gate, run, run_closed, run_for, whole};
 
 /// What is left of a stream whose only call was dropped.
 fn only_text() -> String {
@@ -40,7 +40,7 @@ fn a_call_of_the_second_choice_is_judged_as_one_of_the_first() {
     };
     let (hi, ls) = (other(r#"{"content":"hi"}"#), call(0, "a", "ls", "{}"));
     let body = text("ok") + &ls + &hi + &other(&bash) + &finish("tool_calls") + &last("tool_calls") + DONE;
-    let ran = run(gate, &body);
+    let ran = run_for(|| Request::new().choices(2), gate, &body);
     assert_eq!(ran.edits(), DROPPED);
     // The other choice passes the call that is held (rule 11).
     assert_eq!(ran.out, text("ok") + &hi + &ls + &finish("tool_calls") + &last("stop") + DONE);

@@ -18,6 +18,7 @@ mod framing;
 mod judges;
 mod names;
 mod notices;
+mod one_meaning;
 mod presets;
 mod secrets_arguments;
 mod secrets_beside;

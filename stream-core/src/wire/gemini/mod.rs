@@ -21,7 +21,7 @@ pub use partial::join_partial_args;
 
 use crate::delta::FinishKind;
 use crate::sse::Frame;
-use crate::wire::{DecodeError, Decoded, Traits, WireFormat, Writer, WriterOptions};
+use crate::wire::{DecodeError, Decoded, Odd, Traits, WireFormat, Writer, WriterOptions};
 
 /// The format of Gemini's `streamGenerateContent` (`alt=sse`, or a JSON array as a whole body) and
 /// `generateContent`, on the Gemini API and on Vertex AI.
@@ -38,7 +38,12 @@ impl WireFormat for Gemini {
     }
 
     fn decode(&self, frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
-        read::event(frame.data_bytes().unwrap_or_default(), into)
+        read::event(frame.data_bytes().unwrap_or_default(), into)?;
+        // Google's own SDK fails on a named event.
+        if frame.event().is_some() {
+            into.odd = into.odd.or(Some(Odd::Lines));
+        }
+        Ok(())
     }
 
     fn sniff_whole(&self, body: &[u8]) -> bool {

@@ -9,13 +9,16 @@ use super::read::{BESIDE, locate};
 use super::rebuild::{Closing, inserted, patch, rebuild};
 use crate::delta::{Channel, DeltaKind, Text};
 use crate::json;
-use crate::sse::Frame;
-use crate::wire::{Ending, EndingKind, Fate, Outgoing, Part, Writer, WriterOptions};
+use crate::sse::{self, Frame};
+use crate::wire::{Ending, EndingKind, Fate, Odd, Outgoing, Part, Writer, WriterOptions, without_stray};
 
 /// Writes one Gemini response.
 #[derive(Debug)]
 pub(super) struct GeminiWriter {
     notice: Option<Text>,
+    normalise: bool,
+    /// Why the frame that was written last was normalised.
+    normalised: Option<Odd>,
     ledger: Ledger,
     known: Known,
     /// The line end of the stream: CRLF from Google, LF from many others.
@@ -39,6 +42,8 @@ impl GeminiWriter {
     pub(super) fn new(options: &WriterOptions) -> Self {
         Self {
             notice: options.empty_notice.clone(),
+            normalise: options.normalise,
+            normalised: None,
             ledger: Ledger::default(),
             known: Known::default(),
             line_end: LF,
@@ -135,10 +140,9 @@ impl GeminiWriter {
         document::response(&drafts, &envelope)
     }
 
-    /// An event of the stream. A raw line end can only stand between the tokens of the JSON, where a space says the same.
+    /// An event of the stream.
     fn event(&self, json: &str) -> Bytes {
-        let json = json.replace(['\r', '\n'], " ");
-        Bytes::from(["data: ", &json, self.line_end, self.line_end].concat())
+        sse::event(None, json, self.line_end)
     }
 
     fn push(&mut self, event: Bytes, out: &mut Vec<Bytes>) {
@@ -168,7 +172,16 @@ impl GeminiWriter {
 
 impl Writer for GeminiWriter {
     fn frame(&mut self, frame: Outgoing, out: &mut Vec<Bytes>) {
-        let Outgoing { frame, parts } = frame;
+        let Outgoing { frame, mut parts } = frame;
+        if let (true, Some(frame)) = (self.normalise, &frame) {
+            if parts.iter().all(|part| part.fate == Fate::Kept) {
+                self.normalised = frame.odd();
+            }
+            without_stray(frame, &mut parts);
+            if parts.is_empty() {
+                return;
+            }
+        }
         let data = frame.as_ref().and_then(|frame| frame.data().or_else(|| frame.lenient_data()));
         if let Some(frame) = frame.as_ref().filter(|frame| frame.is_terminated()) {
             self.line_end = if frame.raw().ends_with(b"\r\n") { CRLF } else { LF };
@@ -184,6 +197,13 @@ impl Writer for GeminiWriter {
                 (Chunk::Made(json), _) => {
                     let event = self.event(&json);
                     self.push(event, out);
+                }
+                (Chunk::Raw, Some(frame)) if self.normalise && frame.has_odd_lines() => {
+                    // Comments, and lines that say nothing, do not leave.
+                    if let Some(json) = data.as_deref().and_then(|data| std::str::from_utf8(data).ok()) {
+                        let event = self.event(json);
+                        self.push(event, out);
+                    }
                 }
                 (Chunk::Raw, Some(frame)) => {
                     self.push(frame.raw().clone(), out);
@@ -266,6 +286,10 @@ impl Writer for GeminiWriter {
 
     fn ended(&self) -> bool {
         self.ledger.has_ended()
+    }
+
+    fn normalised(&mut self) -> Option<Odd> {
+        self.normalised.take()
     }
 }
 

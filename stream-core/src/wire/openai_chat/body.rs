@@ -133,7 +133,7 @@ impl BodyReader<'_> {
         let (name, arguments, flavor) = match (&call.function, &call.custom) {
             // Which of them runs is up to the client; only one could be judged.
             (Some(_), Some(_)) => {
-                return Err(DecodeError::new("a call of one kind of tool", "one of two kinds"));
+                return Err(DecodeError::ambiguous("a call of one kind of tool", "one of two kinds"));
             }
             (Some(function), _) => (function.name.as_ref(), function.arguments, CallFlavor::Function),
             (None, Some(custom)) => (custom.name.as_ref(), custom.input, CallFlavor::Custom),
@@ -144,6 +144,7 @@ impl BodyReader<'_> {
             }
             (None, None) => (None, None, CallFlavor::Function),
         };
+        self.into.odd = self.into.odd.or(call.odd().filter(|_| !self.whole));
         let id = call.id();
         let delta = self.call_delta(id.as_deref(), name.map(|name| name.0.as_ref()), arguments, flavor);
         self.call(Slot::Call { index: call.index() }, delta, Field::ToolCall, item);

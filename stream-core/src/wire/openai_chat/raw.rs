@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::view::{integer, is_void};
 use crate::json::{self, Object};
+use crate::sse;
 
 /// The fields around the choices that survive a rebuild. Any other may hold a copy of what was dropped.
 pub(super) const ENVELOPE: [&str; 7] =
@@ -155,19 +156,7 @@ fn get<'a>(members: &[(Cow<'a, str>, &'a str)], name: &str) -> Option<&'a str> {
     members.iter().find(|(key, _)| key == name).map(|(_, value)| *value).filter(|raw| *raw != "null")
 }
 
-/// An event. Raw values may have come over several `data` lines, so their line ends are kept as such.
+/// An event of one line.
 pub(super) fn event(name: Option<&str>, document: &str) -> Bytes {
-    let mut event = String::with_capacity(document.len() + 16);
-    if let Some(name) = name {
-        event.push_str("event: ");
-        event.push_str(name);
-        event.push('\n');
-    }
-    for line in document.split('\n') {
-        event.push_str("data: ");
-        event.push_str(line);
-        event.push('\n');
-    }
-    event.push('\n');
-    event.into()
+    sse::event(name, document, "\n")
 }

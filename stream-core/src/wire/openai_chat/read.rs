@@ -15,7 +15,7 @@ use crate::delta::{
 use crate::json;
 use crate::spelling;
 use crate::sse::Frame;
-use crate::wire::{DecodeError, Decoded};
+use crate::wire::{DecodeError, Decoded, Odd};
 
 /// Reads a frame that has data.
 pub(super) fn frame(frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
@@ -23,13 +23,18 @@ pub(super) fn frame(frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError
         into.deltas.push(Delta::stream(DeltaKind::Meta));
         return Ok(());
     };
-    if data.trim_ascii() == b"[DONE]" {
+    let is_done = data.trim_ascii() == b"[DONE]";
+    if is_done {
         into.deltas.push(Delta::stream(DeltaKind::Terminal));
-        return Ok(());
+    } else if let Some(chunk) = chunk(data, "a chat completion chunk", into)? {
+        let is_error = frame.event() == Some("error");
+        Reader { into, whole: false }.chunk(&chunk, data, is_error)?;
     }
-    let Some(chunk) = chunk(data, "a chat completion chunk", into)? else { return Ok(()) };
-    let is_error = frame.event() == Some("error");
-    Reader { into, whole: false }.chunk(&chunk, data, is_error)
+    // Other names than an error's are another API's; clients compare the terminal marker as it is.
+    if frame.event().is_some_and(|name| name != "error") || (is_done && data != b"[DONE]") {
+        into.odd = into.odd.or(Some(Odd::Lines));
+    }
+    Ok(())
 }
 
 /// Reads a whole response.
@@ -67,6 +72,18 @@ impl Reader<'_> {
         self.meta(chunk);
         let choices = chunk.choices.as_deref().unwrap_or_default();
         for (outer, choice) in choices.iter().enumerate() {
+            let number = choice.number();
+            if number >= MOST_CHOICES {
+                let expected = format!("choices numbered below {MOST_CHOICES}");
+                return Err(DecodeError::ambiguous(expected, number.to_string()));
+            }
+            if !choice.is_numbered() {
+                self.odd(Odd::Number);
+            } else if choices.len() > 1 && number as usize != outer {
+                self.odd(Odd::Position);
+            } else if !self.whole && !choice.has_role() {
+                self.odd(Odd::Type);
+            }
             self.choice(choice, outer)?;
         }
         self.lone_signature(before);
@@ -83,6 +100,11 @@ impl Reader<'_> {
             self.nothing(chunk, data);
         }
         Ok(())
+    }
+
+    /// Notes what is not plain about the chunk.
+    fn odd(&mut self, odd: Odd) {
+        self.into.odd = self.into.odd.or(Some(odd));
     }
 
     fn meta(&mut self, chunk: &Chunk<'_>) {
@@ -290,6 +312,10 @@ fn finish_kind(word: &str) -> FinishKind {
 fn unknown(kind: &str, data: &[u8]) -> Delta {
     put(Delta::new(0, Slot::None, opaque(kind, Runs::Unknown, data.len())), 0, Field::Other, 0)
 }
+
+/// A choice is written behind all choices before it, where a reader by position finds it too (rule 28): the numbers
+/// that are known bound how much that is.
+const MOST_CHOICES: u32 = 128;
 
 /// The field of an error that holds a call which the provider refused.
 const FAILED: &str = "failed_generation";

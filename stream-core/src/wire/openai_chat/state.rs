@@ -1,17 +1,19 @@
 //! What has really left, choice by choice: the knowledge that the writer keeps the stream valid with.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::block::BlockKey;
-use crate::delta::{CallDelta, Channel, DeltaKind, Slot};
+use crate::delta::{CallDelta, CallFlavor, Channel, DeltaKind, Slot, Text};
 use crate::json;
-use crate::wire::{Fate, Part};
+use crate::wire::{Fate, Odd, Part};
 
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     choices: BTreeMap<u32, Choice>,
     /// How far the index of each call is shifted; settled when the call opens.
     shifts: HashMap<BlockKey, i64>,
+    /// How each call leaves, where frames that are not plain are written anew.
+    written: HashMap<BlockKey, Written>,
     /// Some choice is tainted.
     tainted: bool,
     /// A terminal marker or an error has left.
@@ -38,6 +40,23 @@ pub(super) struct Choice {
     shift: i64,
     /// The index after the highest that has left.
     next_index: u64,
+    /// How many calls the upstream has opened, and the one it opened last.
+    came: u64,
+    last: Option<BlockKey>,
+    /// The ids that calls have left with.
+    ids: HashSet<Text>,
+}
+
+/// How a call leaves: with one index, one id and one name, each said once (rule 28).
+#[derive(Debug, Default)]
+struct Written {
+    /// The index that the upstream has to say, and the one that leaves.
+    came: u64,
+    index: u64,
+    id: Option<Text>,
+    named: bool,
+    /// Arguments that came before the name.
+    early: String,
 }
 
 impl Ledger {
@@ -69,12 +88,88 @@ impl Ledger {
         !self.ended && self.choices.get(&number).is_some_and(is_empty)
     }
 
+    /// Settles how the calls of a frame leave. Says what is not plain about them, given what left before.
+    pub(super) fn settle(&mut self, parts: &[Part]) -> Option<Odd> {
+        let mut odd = None;
+        for part in parts.iter().filter(|part| part.fate != Fate::Inserted) {
+            let (DeltaKind::Call(call), Some(key)) = (&part.delta.kind, part.key) else { continue };
+            let Some(number) = part.delta.choice else { continue };
+            if call.flavor == CallFlavor::LegacyFunction {
+                // It has neither an index nor an id, and is the only one of its choice.
+                let opens = !self.written.contains_key(&key);
+                if opens {
+                    self.written.insert(key, Written::default());
+                }
+                if opens != call.name.is_some() && part.fate == Fate::Kept {
+                    odd = odd.or(Some(Odd::Identity));
+                }
+                continue;
+            }
+            let sent = match part.delta.slot {
+                Slot::Call { index } => index,
+                _ => None,
+            };
+            let choice = self.choices.entry(number).or_default();
+            let found = match self.written.get(&key) {
+                Some(written) => written.continues(call, sent, choice.last == Some(key)),
+                None => {
+                    let (written, found) = choice.open(call, sent, part.fate != Fate::Dropped);
+                    choice.last = Some(key);
+                    self.written.insert(key, written);
+                    found
+                }
+            };
+            if part.fate == Fate::Kept {
+                odd = odd.or(found);
+            }
+        }
+        odd
+    }
+
+    /// Takes note that a call has left as it came.
+    pub(super) fn said(&mut self, part: &Part) {
+        if let (DeltaKind::Call(call), Some(key)) = (&part.delta.kind, part.key)
+            && let Some(written) = self.written.get_mut(&key)
+        {
+            written.named |= call.name.is_some();
+        }
+    }
+
+    /// A kept or edited call as it leaves, where its frame is written anew: with the id and the name only where the
+    /// call opens, and behind them all arguments that came by then. `None` where nothing of it is to be said yet.
+    pub(super) fn normal(&mut self, part: &Part) -> Option<Part> {
+        let (DeltaKind::Call(call), Some(key)) = (&part.delta.kind, part.key) else {
+            return Some(part.clone());
+        };
+        let Some(written) = self.written.get_mut(&key) else { return Some(part.clone()) };
+        let mut call = call.clone();
+        if written.named {
+            (call.id, call.name) = (None, None);
+            call.arguments.as_ref()?;
+        } else if call.name.is_none() {
+            written.early.push_str(call.arguments.as_deref().unwrap_or_default());
+            return None;
+        } else {
+            written.named = true;
+            call.id.clone_from(&written.id);
+            let early = std::mem::take(&mut written.early);
+            call.arguments = Some((early + call.arguments.as_deref().unwrap_or_default()).into());
+        }
+        let mut part = part.clone();
+        part.delta.kind = DeltaKind::Call(call);
+        part.fate = Fate::Edited;
+        Some(part)
+    }
+
     /// The index a kept call leaves with, by what is known before its frame; `None` if it is the one it came with.
     pub(super) fn moved(&self, part: &Part) -> Option<u64> {
         let (DeltaKind::Call(_), Slot::Call { index: Some(index) }) = (&part.delta.kind, part.delta.slot)
         else {
             return None;
         };
+        if let Some(written) = part.key.and_then(|key| self.written.get(&key)) {
+            return (written.index != index).then_some(written.index);
+        }
         let known = part.key.and_then(|key| self.shifts.get(&key).copied());
         let choice = part.delta.choice.and_then(|number| self.choices.get(&number));
         let new = shifted(index, known.or(choice.map(|choice| choice.shift)).unwrap_or(0));
@@ -109,6 +204,10 @@ impl Ledger {
             }
             DeltaKind::Call(call) => {
                 choice.note(left);
+                if let Some(written) = part.key.and_then(|key| self.written.get(&key)) {
+                    choice.note_open(call, part);
+                    return left.then_some(written.index);
+                }
                 return choice.call(call, part, &mut self.shifts);
             }
             DeltaKind::Finish(_) if left => {
@@ -167,13 +266,7 @@ impl Choice {
                 Fate::Kept | Fate::Edited => {}
             }
         }
-        self.open_call = match part.fate {
-            Fate::Dropped if self.open_call == part.key => self.open_call,
-            Fate::Inserted | Fate::Dropped => None,
-            // A replacement comes whole, in its first part.
-            Fate::Edited if call.arguments.as_deref().is_some_and(json::is_object) => None,
-            Fate::Edited | Fate::Kept => part.key,
-        };
+        self.note_open(call, part);
         let index = match part.fate {
             Fate::Dropped => return None,
             Fate::Inserted => Some(self.next_index),
@@ -185,6 +278,56 @@ impl Choice {
             None => {}
         }
         index
+    }
+}
+
+impl Choice {
+    /// Whether more of a call may come that has left.
+    fn note_open(&mut self, call: &CallDelta, part: &Part) {
+        self.open_call = match part.fate {
+            Fate::Dropped if self.open_call == part.key => self.open_call,
+            Fate::Inserted | Fate::Dropped => None,
+            // A replacement comes whole, in its first part.
+            Fate::Edited if call.arguments.as_deref().is_some_and(json::is_object) => None,
+            Fate::Edited | Fate::Kept => part.key,
+        };
+    }
+
+    /// A call opens: with the index behind the last, a name, and an id of its own. The first may lack an id: those who
+    /// go by ids have nothing else to give its parts to.
+    fn open(&mut self, call: &CallDelta, sent: Option<u64>, leaves: bool) -> (Written, Option<Odd>) {
+        let came = self.came;
+        self.came += 1;
+        let index = self.next_index;
+        let id = match &call.id {
+            Some(id) if !self.ids.contains(id) => Some(id.clone()),
+            None if index == 0 => None,
+            _ => Some(self.own_id(index)),
+        };
+        let plain = sent == Some(came) && id == call.id && call.name.is_some();
+        if leaves {
+            self.next_index += 1;
+            self.ids.extend(id.clone());
+        }
+        let written = Written { came, index, id, named: false, early: String::new() };
+        (written, (!plain).then_some(Odd::Identity))
+    }
+
+    /// An id that no call of the choice has.
+    fn own_id(&self, index: u64) -> Text {
+        let ids = (index..).map(|number| Text::from(format!("call_{number}")));
+        ids.into_iter().find(|id| !self.ids.contains(id)).unwrap_or_default()
+    }
+}
+
+impl Written {
+    /// A call goes on: with the same index, without a name, with no other id, and as the call that opened last.
+    fn continues(&self, call: &CallDelta, sent: Option<u64>, is_last: bool) -> Option<Odd> {
+        let same = sent == Some(self.came) && (call.id.is_none() || call.id == self.id);
+        if !same || call.name.is_some() {
+            return Some(Odd::Identity);
+        }
+        (!is_last).then_some(Odd::Order)
     }
 }
 

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::wire::Odd;
 use crate::{json, spelling};
 
 /// A chunk, or a whole response.
@@ -56,6 +57,17 @@ pub(super) struct Choice<'a> {
 impl Choice<'_> {
     pub(super) fn number(&self) -> u32 {
         self.index.and_then(|raw| integer(raw.get())).and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
+    }
+
+    /// Whether the number is a plain one. Some servers leave it out.
+    pub(super) fn is_numbered(&self) -> bool {
+        self.index.is_none_or(|raw| json::count(raw.get()).is_some())
+    }
+
+    /// Whether `role` is a role that answers have.
+    pub(super) fn has_role(&self) -> bool {
+        let role = self.delta.as_ref().and_then(|delta| delta.role).map_or("null", RawValue::get);
+        matches!(role, "null" | "\"\"" | "\"assistant\"")
     }
 }
 
@@ -236,6 +248,8 @@ pub(super) struct Call<'a> {
     index: Option<&'a RawValue>,
     #[serde(borrow)]
     id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "type")]
+    kind: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) function: Option<Function<'a>>,
     #[serde(borrow)]
@@ -245,6 +259,24 @@ pub(super) struct Call<'a> {
 impl<'a> Call<'a> {
     pub(super) fn index(&self) -> Option<u64> {
         self.index.and_then(|raw| integer(raw.get()))
+    }
+
+    /// What is not plain about the fields of a call, whatever came before it.
+    pub(super) fn odd(&self) -> Option<Odd> {
+        if self.index.is_some_and(|raw| json::count(raw.get()).is_none()) {
+            return Some(Odd::Number);
+        }
+        let arguments = self.function.as_ref().and_then(|function| function.arguments);
+        let input = self.custom.as_ref().and_then(|custom| custom.input);
+        let strings = [self.id, arguments, input].into_iter().flatten().all(|raw| raw.get().starts_with('"'));
+        let kind = self.kind.map_or("\"\"", RawValue::get);
+        let said = match kind {
+            "\"\"" => true,
+            "\"function\"" => self.custom.is_none(),
+            "\"custom\"" => self.function.is_none(),
+            _ => self.function.is_none() && self.custom.is_none(),
+        };
+        (!strings || !said).then_some(Odd::Type)
     }
 
     /// The id; some servers send an empty one, or the word `null`, on continuations.

@@ -10,7 +10,7 @@ use super::whole;
 use crate::delta::DeltaKind;
 use crate::json::{self, At, Object};
 use crate::sse::Frame;
-use crate::wire::{Ending, EndingKind, Fate, Outgoing, Part, Writer, WriterOptions};
+use crate::wire::{Ending, EndingKind, Fate, Odd, Outgoing, Part, Writer, WriterOptions, without_stray};
 
 /// Writes one chat response.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub(super) struct ChatWriter {
     unfinished: bool,
     /// What the last bytes written lack to end with an event border.
     border: &'static [u8],
+    /// Why the frame that was written last was normalised.
+    normalised: Option<Odd>,
 }
 
 impl ChatWriter {
@@ -40,6 +42,7 @@ impl ChatWriter {
             usage_left: false,
             unfinished: false,
             border: b"",
+            normalised: None,
         }
     }
 
@@ -71,19 +74,36 @@ impl ChatWriter {
         }
     }
 
-    fn way(&self, frame: &Frame, data: Option<&Bytes>, parts: &[Part]) -> Way {
+    /// What is not plain about a frame, given what left before it.
+    fn odd(&mut self, frame: &Frame, parts: &[Part]) -> Option<Odd> {
+        if !self.options.normalise {
+            return None;
+        }
+        let settled = self.ledger.settle(parts);
+        let misplaced = |part: &Part| {
+            let number = part.delta.choice.filter(|_| part.fate != Fate::Inserted);
+            number.is_some_and(|number| number != part.delta.place.outer)
+        };
+        let position = || (!self.options.several && parts.iter().any(misplaced)).then_some(Odd::Position);
+        let lines = frame.has_odd_lines().then_some(Odd::Lines);
+        frame.odd().filter(|odd| *odd != Odd::Lines).or(settled).or_else(position).or(lines)
+    }
+
+    fn way(&self, frame: &Frame, odd: Option<Odd>, data: Option<&Bytes>, parts: &[Part]) -> Way {
         let rebuilt = |part: &Part| match part.fate {
             Fate::Kept => false,
             Fate::Edited => !matches!(part.delta.kind, DeltaKind::Finish(_)),
             Fate::Inserted | Fate::Dropped => true,
         };
-        if parts.iter().any(rebuilt) || self.has_stale_copies(data, parts) {
+        let odd_data = odd.is_some_and(|odd| odd != Odd::Lines);
+        if odd_data || parts.iter().any(rebuilt) || self.has_stale_copies(data, parts) {
             return Way::Rebuild;
         }
         let patched = |part: &Part| part.fate == Fate::Edited || self.ledger.moved(part).is_some();
         match parts.iter().filter(|part| patched(part)).count() {
+            0 if odd.is_some() => Way::OneLine,
             0 => Way::Raw(frame.raw().clone()),
-            1..=MOST_PATCHES => Way::Patch,
+            1..=MOST_PATCHES if odd.is_none() => Way::Patch,
             _ => Way::Rebuild,
         }
     }
@@ -122,7 +142,7 @@ impl ChatWriter {
         let mut notices = Vec::new();
         for number in ends {
             if self.ledger.wants_notice(number) {
-                notices.push(self.choice(number, None, vec![("content", json::quote(&notice))], None));
+                notices.push(self.choice(number, vec![("content", json::quote(&notice))], None));
                 self.ledger.choice(number).has_payload = true;
             }
         }
@@ -136,12 +156,12 @@ impl ChatWriter {
                 self.chunk(&notice, None, out);
             }
             self.ledger.track(part);
+            self.ledger.said(part);
         }
         for number in parts.iter().filter_map(|part| part.delta.choice) {
             self.ledger.choice(number).opened = true;
         }
         self.border(out);
-        self.border = missing_border(&raw);
         out.push(raw);
     }
 
@@ -181,6 +201,11 @@ impl ChatWriter {
             let left = part.fate != Fate::Dropped;
             events.extend(self.notices(part));
             let index = self.ledger.track(part);
+            let normal = match (self.options.normalise, part.fate) {
+                (true, Fate::Kept | Fate::Edited) => self.ledger.normal(part),
+                _ => Some(part.clone()),
+            };
+            let Some(part) = &normal else { continue };
             match &part.delta.kind {
                 _ if !left => {}
                 DeltaKind::Usage(_) => usage = raw.usage,
@@ -197,10 +222,10 @@ impl ChatWriter {
             // The role survives the loss of everything beside it.
             let number = choice.number();
             if choice.body("role").is_some() && !self.ledger.choice(number).opened {
-                events.push(self.choice(number, Some(choice), Members::new(), None));
+                events.push(self.choice(number, Members::new(), None));
             }
         }
-        let name = frame.and_then(Frame::event);
+        let name = frame.and_then(Frame::event).filter(|name| *name == "error");
         let envelope = if raw.envelope.is_empty() { self.envelope() } else { raw.object_text() };
         if events.is_empty() && usage.is_some() {
             events.push(String::new());
@@ -232,27 +257,21 @@ impl ChatWriter {
                     _ => native.to_owned(),
                 });
                 let finish = Finish { reason: json::quote(reason.raw()), native };
-                Some(self.choice(number, Some(choice), Members::new(), Some(finish)))
+                Some(self.choice(number, Members::new(), Some(finish)))
             }
             _ => {
                 let members = fragment::members(part, choice, index);
-                (!members.is_empty()).then(|| self.choice(number, Some(choice), members, None))
+                (!members.is_empty()).then(|| self.choice(number, members, None))
             }
         }
     }
 
     /// One of `choices`; the first of its number carries the role.
-    fn choice(
-        &mut self,
-        number: u32,
-        raw: Option<&RawChoice<'_>>,
-        members: Members,
-        finish: Option<Finish>,
-    ) -> String {
+    fn choice(&mut self, number: u32, members: Members, finish: Option<Finish>) -> String {
         let mut delta = Object::new();
         let state = self.ledger.choice(number);
         if !std::mem::replace(&mut state.opened, true) {
-            delta = delta.raw("role", raw.and_then(|raw| raw.body("role")).unwrap_or("\"assistant\""));
+            delta = delta.string("role", "assistant");
         }
         for (name, value) in members {
             delta = delta.raw(name, &value);
@@ -265,7 +284,13 @@ impl ChatWriter {
         if let Some(native) = finish.native {
             choice = choice.raw("native_finish_reason", &native);
         }
-        choice.finish()
+        let choice = choice.finish();
+        if number == 0 || self.options.several || !self.options.normalise {
+            return choice;
+        }
+        // Where a reader by position and a reader by number both find it.
+        let empty = |number: u32| format!(r#"{{"index":{number},"delta":{{}},"finish_reason":null}}"#);
+        (0..number).map(empty).chain([choice]).collect::<Vec<_>>().join(",")
     }
 
     /// Writes a chunk made here; `choice` is empty for one without.
@@ -287,11 +312,11 @@ impl ChatWriter {
         }
         for number in open {
             if !message.is_empty() {
-                let refusal = self.choice(number, None, vec![("refusal", json::quote(message))], None);
+                let refusal = self.choice(number, vec![("refusal", json::quote(message))], None);
                 self.chunk(&refusal, None, out);
             }
             let finish = Finish { reason: json::quote("content_filter"), native: None };
-            let last = self.choice(number, None, Members::new(), Some(finish));
+            let last = self.choice(number, Members::new(), Some(finish));
             self.chunk(&last, None, out);
         }
         let usage = self.usage.clone().filter(|_| !self.usage_left);
@@ -317,19 +342,38 @@ impl Writer for ChatWriter {
         let Outgoing { frame, mut parts } = outgoing;
         self.withhold_usage(&mut parts);
         let Some(frame) = frame else { return self.rebuild(None, None, &parts, out) };
+        let odd = self.odd(&frame, &parts);
+        if parts.iter().all(|part| part.fate == Fate::Kept) {
+            self.normalised = odd;
+        }
+        if odd.is_some() {
+            without_stray(&frame, &mut parts);
+            if parts.is_empty() {
+                return;
+            }
+        }
         let data = frame.data().or_else(|| frame.lenient_data());
         if let Some(data) = &data {
             self.remember(data, &parts);
         }
-        match self.way(&frame, data.as_ref(), &parts) {
+        match self.way(&frame, odd, data.as_ref(), &parts) {
             Way::Rebuild => self.rebuild(Some(&frame), data.as_ref(), &parts, out),
             Way::Patch => {
                 let data = data.unwrap_or_default();
                 let bytes = self.patched(&frame, &data, &parts);
                 self.raw(bytes, &parts, out);
+                self.border = missing_border(&frame);
+            }
+            Way::OneLine => {
+                // Comments, and lines that say nothing, do not leave.
+                if let Some(json) = data.as_deref().and_then(|data| std::str::from_utf8(data).ok()) {
+                    let bytes = event(frame.event().filter(|name| *name == "error"), json);
+                    self.raw(bytes, &parts, out);
+                }
             }
             Way::Raw(raw) => {
                 self.raw(raw, &parts, out);
+                self.border = missing_border(&frame);
             }
         }
     }
@@ -359,11 +403,17 @@ impl Writer for ChatWriter {
     fn ended(&self) -> bool {
         self.ledger.ended
     }
+
+    fn normalised(&mut self) -> Option<Odd> {
+        self.normalised.take()
+    }
 }
 
 /// How a frame is written.
 enum Way {
     Raw(Bytes),
+    /// The data as it came, in one line.
+    OneLine,
     Patch,
     Rebuild,
 }
@@ -411,15 +461,12 @@ fn splice(frame: &Frame, data: &Bytes, document: &str) -> Bytes {
     }
 }
 
-fn missing_border(raw: &[u8]) -> &'static [u8] {
-    let ends = |tails: &[&[u8]]| tails.iter().any(|tail| raw.ends_with(tail));
-    if ends(&[b"\n\n", b"\r\r", b"\n\r\n"]) || raw == b"\n" || raw == b"\r\n" {
-        b""
-    } else if ends(&[b"\n"]) {
-        b"\n"
-    } else {
+fn missing_border(frame: &Frame) -> &'static [u8] {
+    match frame.raw().last() {
+        _ if frame.is_terminated() => b"",
+        Some(b'\n') => b"\n",
         // Also after a lone CR, which the first of these makes one line end.
-        b"\n\n"
+        _ => b"\n\n",
     }
 }
 
