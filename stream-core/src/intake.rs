@@ -208,7 +208,7 @@ impl Intake {
             let read = format.decode(&frame, &mut self.decoded);
             match read {
                 Ok(()) => {}
-                Err(_) if !self.looks => {
+                Err(_) if !self.looks && (frame.is_terminated() || !self.is_broken()) => {
                     self.decoded.deltas.clear();
                     self.decoded.deltas.push(stray(&frame));
                 }
@@ -225,7 +225,7 @@ impl Intake {
         } else if frame.is_stray() {
             let view = lenient(&frame);
             let read = view.as_ref().is_some_and(|view| format.decode(view, &mut self.decoded).is_ok());
-            if !read && !frame.is_terminated() && self.looks {
+            if !read && !frame.is_terminated() && (self.looks || self.is_broken()) {
                 self.end.get_or_insert_default().tail_dropped = true;
                 return self.next();
             }
@@ -235,7 +235,7 @@ impl Intake {
             if !read || !frame.is_lenient() {
                 self.decoded.deltas.push(stray(&frame));
             }
-        } else if frame.is_terminated() || frame.is_comment() || !self.looks {
+        } else if frame.is_terminated() || frame.is_comment() || !(self.looks || self.is_broken()) {
             self.decoded.deltas.push(Delta::stream(DeltaKind::Comment));
         } else {
             // An `event:` line whose data never came: a client would take it for the next event's.
@@ -279,6 +279,11 @@ impl Intake {
         }
         let format = self.settled_format();
         Ok(format.decode_whole(body, &mut self.decoded)?)
+    }
+
+    /// Whether the bytes ended with an error, so that the client gets an ending behind what came.
+    fn is_broken(&self) -> bool {
+        self.end.as_ref().is_some_and(|end| end.error.is_some())
     }
 
     fn outgoing(&mut self, frame: Frame) -> Outgoing {

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use stream_core::{
-    Chunk, Config, Context, End, ErrorKind, Limits, Passthrough, Policy, PolicyError, StreamProcessor,
-    StreamState, async_trait, wire,
+    Chunk, Config, Context, End, ErrorKind, Limits, Policy, PolicyError, StreamProcessor, StreamState,
+    async_trait, wire,
 };
 use stream_testkit::conformance::{Ended, Format, check};
 use stream_testkit::faults::{Fault, Garbage, Leave, Upstream, Watch, leave, watched};
@@ -46,12 +46,28 @@ impl Ran {
     }
 }
 
+/// Looks at everything, and sends it: what nobody looks at is not read (rule 28).
+struct SendAll;
+
+#[async_trait]
+impl Policy for SendAll {
+    async fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        _: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        ctx.send(chunk);
+        Ok(())
+    }
+}
+
 async fn run(kind: WireKind, fault: &Fault) -> Ran {
     let upstream = Upstream::new(&log(kind)).fault(fault);
     let sent = upstream.bytes();
     let (upstream, watch) = watched(upstream);
     let processor = StreamProcessor::builder()
-        .policy(Passthrough)
+        .policy(SendAll)
         .config(Config::default().format(wire::named(kind.name()).unwrap()))
         .build(upstream)
         .unwrap();

@@ -16,6 +16,7 @@ fn a_call_that_gets_another_name_under_its_own_id_closes_the_stream() {
     assert_eq!(ran.out, chat_call("ls") + UNREADABLE);
 }
 
+/// Rule 28: it leaves once, since some clients put names together.
 #[test]
 fn a_name_that_is_repeated_with_every_fragment_is_no_other_name() {
     let more = |arguments: &str| {
@@ -23,8 +24,9 @@ fn a_name_that_is_repeated_with_every_fragment_is_no_other_name() {
             r#"{{"tool_calls":[{{"index":0,"id":"a","function":{{"name":"ls","arguments":"{arguments}"}}}}]}}"#
         ))
     };
+    let last = chat(r#"{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]}"#);
     let body = more("{") + &more("}") + &chat_end("tool_calls");
-    assert_eq!(run(&body, SendAll).out, body);
+    assert_eq!(run(&body, SendAll).out, more("{") + &last + &chat_end("tool_calls"));
 }
 
 /// Rule 8, where nothing that comes is payload by itself.

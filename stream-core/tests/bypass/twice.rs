@@ -17,9 +17,13 @@ fn no_secret() -> impl stream_core::Policy {
 
 /// A frame that cannot be judged closes the stream, and leaves nothing of itself.
 fn closes(frame: &str) {
+    closes_as(ErrorKind::Malformed, frame);
+}
+
+fn closes_as(kind: ErrorKind, frame: &str) {
     let before = chat(r#"{"role":"assistant"}"#);
     let ran = run(before.clone() + frame, SendAll);
-    assert_eq!(ran.outcome.error.map(|error| error.kind()), Some(ErrorKind::Malformed), "{frame}");
+    assert_eq!(ran.outcome.error.map(|error| error.kind()), Some(kind), "{frame}");
     let error = r#"{"error":{"message":"the upstream's answer could not be read","type":"policy_error","param":null,"code":"blocked"}}"#;
     assert_eq!(ran.out, before + &data(error) + "data: [DONE]\n\n", "{frame}");
 }
@@ -65,9 +69,12 @@ fn twin_reasoning_that_says_the_same_is_judged_once() {
 
 #[test]
 fn a_call_of_two_kinds_of_tools_closes_the_stream() {
-    closes(&chat(
-        r#"{"tool_calls":[{"index":0,"id":"a","type":"custom","custom":{"name":"rm","input":"x"},"function":{"name":"ls","arguments":"{}"}}]}"#,
-    ));
+    closes_as(
+        ErrorKind::Ambiguous,
+        &chat(
+            r#"{"tool_calls":[{"index":0,"id":"a","type":"custom","custom":{"name":"rm","input":"x"},"function":{"name":"ls","arguments":"{}"}}]}"#,
+        ),
+    );
 }
 
 #[test]

@@ -50,8 +50,8 @@ pub(super) struct Choice {
 /// How a call leaves: with one index, one id and one name, each said once (rule 28).
 #[derive(Debug, Default)]
 struct Written {
-    /// The index that the upstream has to say, and the one that leaves.
-    came: u64,
+    /// The index that the upstream opened the call with, and the one that leaves.
+    came: Option<u64>,
     index: u64,
     id: Option<Text>,
     named: bool,
@@ -296,7 +296,7 @@ impl Choice {
     /// A call opens: with the index behind the last, a name, and an id of its own. The first may lack an id: those who
     /// go by ids have nothing else to give its parts to.
     fn open(&mut self, call: &CallDelta, sent: Option<u64>, leaves: bool) -> (Written, Option<Odd>) {
-        let came = self.came;
+        let next = self.came;
         self.came += 1;
         let index = self.next_index;
         let id = match &call.id {
@@ -304,12 +304,12 @@ impl Choice {
             None if index == 0 => None,
             _ => Some(self.own_id(index)),
         };
-        let plain = sent == Some(came) && id == call.id && call.name.is_some();
+        let plain = sent == Some(next) && id == call.id && call.name.is_some();
         if leaves {
             self.next_index += 1;
             self.ids.extend(id.clone());
         }
-        let written = Written { came, index, id, named: false, early: String::new() };
+        let written = Written { came: sent, index, id, named: false, early: String::new() };
         (written, (!plain).then_some(Odd::Identity))
     }
 
@@ -321,9 +321,9 @@ impl Choice {
 }
 
 impl Written {
-    /// A call goes on: with the same index, without a name, with no other id, and as the call that opened last.
+    /// A call goes on: with the index that it opened with, without a name, with no other id, and as the call that opened last.
     fn continues(&self, call: &CallDelta, sent: Option<u64>, is_last: bool) -> Option<Odd> {
-        let same = sent == Some(self.came) && (call.id.is_none() || call.id == self.id);
+        let same = sent.is_some() && sent == self.came && (call.id.is_none() || call.id == self.id);
         if !same || call.name.is_some() {
             return Some(Odd::Identity);
         }

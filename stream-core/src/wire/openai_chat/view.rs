@@ -59,9 +59,9 @@ impl Choice<'_> {
         self.index.and_then(|raw| integer(raw.get())).and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
     }
 
-    /// Whether the number is a plain one. Some servers leave it out.
+    /// Whether the number is a plain one.
     pub(super) fn is_numbered(&self) -> bool {
-        self.index.is_none_or(|raw| json::count(raw.get()).is_some())
+        self.index.is_some_and(|raw| json::count(raw.get()).is_some())
     }
 
     /// Whether `role` is a role that answers have.
@@ -265,6 +265,10 @@ impl<'a> Call<'a> {
     pub(super) fn odd(&self) -> Option<Odd> {
         if self.index.is_some_and(|raw| json::count(raw.get()).is_none()) {
             return Some(Odd::Number);
+        }
+        // The word that some servers send for no id is a new one to those who go by ids.
+        if self.id.is_some_and(|raw| raw.get() == "\"null\"") {
+            return Some(Odd::Identity);
         }
         let arguments = self.function.as_ref().and_then(|function| function.arguments);
         let input = self.custom.as_ref().and_then(|custom| custom.input);
