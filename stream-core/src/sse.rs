@@ -208,18 +208,19 @@ impl Frame {
     /// A frame with one event: the document stands on one line, since JSON has no line breaks within strings.
     pub(crate) fn event_of(event: Option<&str>, document: &str) -> Self {
         let document = document.replace(['\n', '\r'], " ");
+        let odd_lines = has_separator(document.as_bytes());
         let head = event.map_or_else(String::new, |event| format!("event: {event}\n"));
         let raw = Bytes::from(format!("{head}data: {document}\n\n"));
         let start = head.len() + "data: ".len();
         let data = Some(raw.slice(start..start + document.len())).filter(|data| !data.is_empty());
         let event = event.map(|event| raw.slice("event: ".len().."event: ".len() + event.len()));
-        Self { data, event, raw, stray: false, terminated: true, odd: None }
+        Self { data, event, raw, stray: false, terminated: true, odd_lines, odd: None }
     }
 
     /// A frame that says nothing.
     pub(crate) fn filler() -> Self {
         let raw = Bytes::from_static(b"\n");
-        Self { data: None, event: None, raw, stray: false, terminated: true, odd: None }
+        Self { data: None, event: None, raw, stray: false, terminated: true, odd_lines: false, odd: None }
     }
 
     /// The bytes as they came, border included.
