@@ -14,6 +14,7 @@ pub(crate) struct Policies {
     set: Option<PolicySet>,
     limits: Limits,
     whole_limit: Option<usize>,
+    interleaved_calls: bool,
     request: Request,
     ask_over_network: bool,
 }
@@ -44,6 +45,7 @@ impl Policies {
             set: Some(set.clone()),
             limits: config.limits,
             whole_limit: config.whole_limit,
+            interleaved_calls: config.interleaved_calls,
             request,
             ask_over_network: config.asks_over_network(),
         })
@@ -76,6 +78,7 @@ impl Policies {
     /// A stream's settings with what the file and the arguments say of them.
     pub(crate) fn configure(&self, config: stream_core::Config) -> stream_core::Config {
         let config = config.limits(self.limits).request(self.request.clone());
+        let config = config.interleaved_calls(self.interleaved_calls);
         match &self.set {
             Some(set) => set.configure(config, self.request.model_name()),
             None => config,

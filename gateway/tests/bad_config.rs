@@ -42,7 +42,22 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "unknown-key",
         "lisen = \"127.0.0.1:0\"\nPASS",
-        "gateway.toml: line 1, column 1: unknown field `lisen`, expected one of `listen`, `admin`, `live_content`, `open`, `client`, `tls`, `connections`, `record`, `record_clients`, `request_log`, `unknown_route`, `unreadable`, `block_status`, `session`, `upstream`, `limits`, `route`, `policy`, `text_calls`",
+        "gateway.toml: line 1, column 1: unknown field `lisen`, expected one of `listen`, `admin`, `live_content`, `open`, `client`, `tls`, `connections`, `record`, `record_clients`, `request_log`, `unknown_route`, `unreadable`, `block_status`, `session`, `call_tags`, `interleaved_calls`, `upstream`, `limits`, `route`, `policy`, `text_calls`",
+    ),
+    (
+        "call-tags-without-effect",
+        "call_tags = { header = \"x-tags\" }\nPASS",
+        "gateway.toml: line 1, column 13: expected a policy rewrite-tags with allow beside call_tags, found none: it would have no effect",
+    ),
+    (
+        "call-tags-nowhere",
+        "text_calls.dialects = [\"hermes\"]\n[[policy]]\nkind = \"rewrite-tags\"\nallow = [\"a,b\"]\n",
+        "gateway.toml: policy[0]: expected call_tags = { header = \"…\" } or { body = \"/…\" } in the gateway's file beside allow, found none: no request could ask for tags",
+    ),
+    (
+        "call-tags-both",
+        "text_calls.dialects = [\"hermes\"]\ncall_tags = { header = \"a\", body = \"/b\" }\n[[policy]]\nkind = \"rewrite-tags\"\nallow = [\"a,b\"]\n",
+        "gateway.toml: line 2, column 13: expected header or body, found both",
     ),
     (
         "listen-type",

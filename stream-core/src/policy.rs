@@ -200,6 +200,7 @@ pub struct Needs {
     pub(crate) guards: bool,
     pub(crate) session: bool,
     pub(crate) text_calls: bool,
+    pub(crate) call_tags: bool,
 }
 
 impl Needs {
@@ -217,6 +218,7 @@ impl Needs {
             guards: true,
             session: false,
             text_calls: false,
+            call_tags: false,
         }
     }
 
@@ -234,6 +236,7 @@ impl Needs {
             guards: true,
             session: false,
             text_calls: false,
+            call_tags: false,
         }
     }
 
@@ -301,6 +304,18 @@ impl Needs {
     pub const fn text_calls(mut self) -> Self {
         self.text_calls = true;
         self
+    }
+
+    /// Says that a request may tell the policy which [tags](crate::request::CallTags) it wants around calls.
+    pub const fn call_tags(mut self) -> Self {
+        self.call_tags = true;
+        self
+    }
+
+    /// Whether a request may tell the policy which tags it wants around calls.
+    #[must_use]
+    pub const fn takes_call_tags(&self) -> bool {
+        self.call_tags
     }
 
     /// Whether the policy counts by the session of a request.

@@ -144,6 +144,33 @@ impl SessionKey {
     }
 }
 
+/// The tags around calls that are written as text for which a request asks, as `open,close`: the
+/// [extension](Request::extension) by which a policy that rewrites tags is told. A policy takes only tags that its
+/// settings allow.
+///
+/// ```
+/// use stream_core::{CallTags, Request};
+///
+/// let request = Request::new().extension(CallTags::new("<call>,</call>"));
+/// assert_eq!(request.get::<CallTags>().map(CallTags::as_str), Some("<call>,</call>"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CallTags(String);
+
+impl CallTags {
+    /// These tags.
+    #[must_use]
+    pub fn new(tags: impl Into<String>) -> Self {
+        Self(tags.into())
+    }
+
+    /// The tags, as they were asked for.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// A tool that the client offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]

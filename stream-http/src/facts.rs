@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Extensions, HeaderMap, Method, Uri};
-use stream_core::{Request, SessionKey, Tool};
+use stream_core::{CallTags, Request, SessionKey, Tool};
 
 use crate::offered::Offer;
 use crate::path::{Readings, query_value};
@@ -66,6 +66,15 @@ impl Facts {
             Some(key) => request.extension(key),
             None => request.without_session(),
         });
+        Ok(self)
+    }
+
+    /// As these, with the tags around calls for which the request asks. The body is the request's, decoded.
+    pub(crate) fn with_call_tags(mut self, place: &Session, body: &[u8]) -> Result<Self, SessionError> {
+        if let Some(tags) = place.read(&self.headers, body)? {
+            let request = Request::clone(&self.request);
+            self.request = Arc::new(request.extension(CallTags::new(tags.as_str())));
+        }
         Ok(self)
     }
 

@@ -66,13 +66,18 @@ where
     Ok(Admitted { request, asked: Asked::Policed { facts: Box::new(facts), is_head } })
 }
 
-/// The facts with the session of the request, where the settings say where it is told.
+/// The facts with the session of the request, and the tags it asks for, where the settings say where they are told.
 fn in_session(facts: Facts, settings: &Settings, body: &[u8]) -> Result<Facts, Refusal> {
-    let Some(session) = &settings.session else { return Ok(facts) };
     let api = facts.api();
-    facts
-        .in_session(session, body)
-        .map_err(|error| Refusal::new(api, StatusCode::BAD_REQUEST, error.to_string()))
+    let facts = match &settings.session {
+        Some(session) => facts.in_session(session, body),
+        None => Ok(facts),
+    };
+    let facts = facts.and_then(|facts| match &settings.call_tags {
+        Some(place) => facts.with_call_tags(place, body),
+        None => Ok(facts),
+    });
+    facts.map_err(|error| Refusal::new(api, StatusCode::BAD_REQUEST, error.to_string()))
 }
 
 /// Behind an upgrade anything can be said.

@@ -26,6 +26,8 @@ use stream_core::SessionKey;
 pub struct Session {
     place: Place,
     is_required: bool,
+    /// What is told there.
+    what: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +53,7 @@ impl Session {
         let name = name
             .parse()
             .map_err(|_| SessionError(format!("expected the name of a header, found {name:?}")))?;
-        Ok(Self { place: Place::Header(name), is_required: false })
+        Ok(Self { place: Place::Header(name), is_required: false, what: "a session" })
     }
 
     /// The string, or the integer, to which the first of these JSON pointers leads that leads to one. `null` and the empty
@@ -66,12 +68,18 @@ impl Session {
         if pointers.is_empty() {
             return Err(SessionError("expected a JSON pointer, found none".to_owned()));
         }
-        Ok(Self { place: Place::Body(pointers), is_required: false })
+        Ok(Self { place: Place::Body(pointers), is_required: false, what: "a session" })
     }
 
     /// Refuses requests that name no session, with status 400. Without it they belong to none, and nothing is counted.
     pub fn required(mut self) -> Self {
         self.is_required = true;
+        self
+    }
+
+    /// The same place, which tells something else.
+    pub(crate) fn of(mut self, what: &'static str) -> Self {
+        self.what = what;
         self
     }
 
@@ -93,11 +101,12 @@ impl Session {
 
 impl fmt::Display for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = self.what;
         match &self.place {
-            Place::Header(name) => write!(f, "a session in the header {name}"),
+            Place::Header(name) => write!(f, "{what} in the header {name}"),
             Place::Body(pointers) => {
                 let pointers: Vec<&str> = pointers.iter().map(|pointer| pointer.text.as_str()).collect();
-                write!(f, "a session in the body at {}", pointers.join(" or "))
+                write!(f, "{what} in the body at {}", pointers.join(" or "))
             }
         }
     }

@@ -31,6 +31,7 @@ pub struct Settings {
     pub(crate) interleaved_calls: bool,
     pub(crate) empty_notice: Option<String>,
     pub(crate) session: Option<Session>,
+    pub(crate) call_tags: Option<Session>,
     own: OwnRoutes,
 }
 
@@ -49,6 +50,7 @@ impl Settings {
                 .empty_notice
                 .map(|text| text.to_string()),
             session: None,
+            call_tags: None,
             own: OwnRoutes::default(),
         }
     }
@@ -111,6 +113,14 @@ impl Settings {
     /// [`SessionKey`](stream_core::SessionKey) itself.
     pub fn session(mut self, session: impl Into<Option<Session>>) -> Self {
         self.session = session.into();
+        self
+    }
+
+    /// Where requests say which [tags](stream_core::CallTags) they want around calls that are written as text, as
+    /// `open,close`. `None`, the default: nobody looks. A place is told in the same way as that of a session; what it holds
+    /// has an effect only with a policy whose settings allow these tags.
+    pub fn call_tags(mut self, place: impl Into<Option<Session>>) -> Self {
+        self.call_tags = place.into().map(|place| place.of("the tags around calls"));
         self
     }
 

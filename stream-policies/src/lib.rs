@@ -15,6 +15,7 @@ mod glob;
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/policies.md")]
 pub mod guide {}
+mod dialects;
 pub mod hide_reasoning;
 pub mod inject;
 pub mod judge;

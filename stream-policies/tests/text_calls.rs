@@ -237,11 +237,11 @@ fn a_file_that_rewrites_what_is_never_looked_for_is_refused() {
         ),
         (
             "[text_calls]\n[[policy]]\nkind = \"passthrough\"",
-            "text_calls: expected `dialects`, `by_model` or `reasoning`, found none",
+            "text_calls: expected `dialects`, `own`, `by_model` or `reasoning`, found none",
         ),
         (
             "[text_calls]\ndialect = [\"hermes\"]\n[[policy]]\nkind = \"passthrough\"",
-            "expected a key out of dialects, by_model, reasoning, count, found \"dialect\"; did you mean \"dialects\"?",
+            "expected a key out of dialects, own, by_model, reasoning, count, found \"dialect\"; did you mean \"dialects\"?",
         ),
     ] {
         let error = PolicySet::from_toml(text).unwrap_err().to_string();

@@ -248,3 +248,113 @@ fn a_marker_over_deltas_of_one_field_with_another_in_between_is_no_way_past_a_ga
         }
     }
 }
+
+#[cfg(feature = "toml")]
+mod by_file {
+    //! What a file can say of calls in text.
+
+    use stream_core::{CallTags, Request};
+    use stream_policies::PolicySet;
+
+    use super::*;
+
+    /// What the client reads of an answer under a file's policies, in every format.
+    fn content(file: &str, request: &Request, text: &str) -> String {
+        let set = PolicySet::from_toml(file).unwrap();
+        let mut all = Vec::new();
+        for (log, cut) in logs(&Script::new().text(text)) {
+            let config = set.configure(Config::default().request(request.clone()), None);
+            let mut replay = Replay::new(&log).config(config).cut(cut);
+            for at in 0..set.len() {
+                let set = set.clone();
+                replay = replay.policy(move || set.chain().into_iter().nth(at).unwrap());
+            }
+            all.push(replay.run().view().choices[0].content.clone());
+        }
+        all.dedup();
+        assert_eq!(all.len(), 1, "{all:#?}");
+        all.remove(0)
+    }
+
+    #[test]
+    fn a_dialect_of_ones_own_is_found_and_written() {
+        let file = r#"
+            [[text_calls.own]]
+            name = "house"
+            body = "tagged"
+            wrapper = ["<calls>", "</calls>"]
+            wrapper_optional = true
+            call = ["<do {name}>", "</do>"]
+            parameter = ["<with {key}>", "</with>"]
+
+            [[text_calls.own]]
+            name = "json-house"
+            body = "json"
+            call = ["ojlk", "dfsd"]
+            list = "maybe"
+            fields = { name = "tool", arguments = "input" }
+
+            [[policy]]
+            kind = "tool-gate"
+            rules = { default = "allow", deny = [{ tools = ["shell"] }] }
+
+            [[policy]]
+            kind = "rewrite-tags"
+            own = { name = "out", body = "python", call = ["call {name}(", ""] }
+        "#;
+        let text = r#"A <do shell></do>B <do ls><with path>/tmp</with></do> C ojlk[{"tool":"shell","input":{}}]dfsd D ojlk{"tool":"cat","input":{"n":1}}dfsd"#;
+        let expected = r#"A B call ls(path="/tmp") C  D call cat(n=1)"#;
+        assert_eq!(content(file, &Request::new(), text), expected);
+    }
+
+    /// A request asks for tags; what the file does not allow has no effect.
+    #[test]
+    fn a_request_asks_for_tags_that_the_file_allows() {
+        let file = |tags: &str| {
+            format!(
+                "[text_calls]\ndialects = [\"hermes\"]\n[[policy]]\nkind = \"rewrite-tags\"\n{tags}\
+                 allow = [\"ojlk,dfsd\", {{ open = \"<a,b>\", close = \"</a>\" }}]\n"
+            )
+        };
+        let body = r#"{"name":"ls","arguments":{}}"#;
+        let text = format!("So. <tool_call>{body}</tool_call>");
+        let asks = |tags: &str| Request::new().extension(CallTags::new(tags));
+        let default = file("tags = \"X,Y\"\n");
+        assert_eq!(content(&default, &asks("ojlk,dfsd"), &text), format!("So. ojlk{body}dfsd"));
+        assert_eq!(content(&default, &asks("<a,b>,</a>"), &text), format!("So. <a,b>{body}</a>"));
+        assert_eq!(content(&default, &asks("<script>,"), &text), format!("So. X{body}Y"));
+        assert_eq!(content(&default, &Request::new(), &text), format!("So. X{body}Y"));
+        assert_eq!(content(&file(""), &Request::new(), &text), text);
+        assert_eq!(content(&file(""), &asks("ojlk,dfsd"), &text), format!("So. ojlk{body}dfsd"));
+    }
+
+    #[test]
+    fn a_description_that_could_never_match_or_does_nothing_is_refused() {
+        for (own, expected) in [
+            (
+                "name = \"hermes\"\nbody = \"json\"\ncall = [\"a\", \"b\"]",
+                "own[0].name: expected a name of its own, found the name of a known dialect",
+            ),
+            (
+                "name = \"x\"\nbody = \"tagged\"\ncall = [\"<do>\", \"</do>\"]",
+                "own[0].call: expected a pattern with {name}, since the name stands in the tag, found none in it",
+            ),
+            (
+                "name = \"x\"\nbody = \"json\"",
+                "own[0].call: expected a tag before the call or a wrapper, or `only_whole`, found neither",
+            ),
+            (
+                "name = \"x\"\nbody = \"xml\"\ncall = [\"<do name={name}>\", \"</do>\"]",
+                "own[0].parameter: expected the tags around a parameter, the first with {key}, found none such",
+            ),
+            (
+                "name = \"x\"\nbody = \"json\"\ncall = [\"a\", \"b\"]\nquote = \"'\"",
+                "own[0].quote: expected the body `loose` beside it, found none, so that it would do nothing",
+            ),
+        ] {
+            let file = format!("[[text_calls.own]]\n{own}\n[[policy]]\nkind = \"passthrough\"");
+            let error = PolicySet::from_toml(&file).unwrap_err().to_string();
+            assert!(error.ends_with(expected), "{error}");
+        }
+    }
+}

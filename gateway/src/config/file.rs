@@ -11,6 +11,7 @@ use stream_http::{Settings, UnknownRoute, Unreadable};
 use stream_policies::PolicySet;
 use toml::Spanned;
 
+use super::call_tags::{self, CallTagsFile};
 use super::doors::{ClientFile, ConnectionsFile, TlsFile, known};
 use super::duration::duration;
 use super::route::{Route, RouteFile};
@@ -40,6 +41,8 @@ pub(super) struct File {
     unreadable: Option<Choice>,
     block_status: Option<Spanned<u16>>,
     session: Option<Spanned<SessionFile>>,
+    call_tags: Option<Spanned<CallTagsFile>>,
+    interleaved_calls: Option<bool>,
     #[serde(default)]
     upstream: Upstreams,
     #[serde(default)]
@@ -69,6 +72,8 @@ pub(super) const KEYS: &[&str] = &[
     "unreadable",
     "block_status",
     "session",
+    "call_tags",
+    "interleaved_calls",
     "upstream",
     "limits",
     "route",
@@ -132,6 +137,14 @@ impl File {
         for route in &routes {
             session::check(route.policies(), named.as_ref(), &format!("{}: ", route.file.display()))?;
         }
+        let all = std::iter::once(&policies).chain(routes.iter().map(Route::policies));
+        call_tags::check(self.call_tags.as_ref(), all, text)?;
+        if let Some(file) = &self.call_tags {
+            settings = settings.call_tags(CallTagsFile::build(file, text)?);
+        }
+        if let Some(allowed) = self.interleaved_calls {
+            settings = settings.interleaved_calls(allowed);
+        }
         let session_is_client = matches!(named, Some(Source::Client));
         if let Some(Source::Told(session)) = named {
             settings = settings.session(session);
@@ -147,6 +160,7 @@ impl File {
             settings,
             limits,
             whole_limit,
+            interleaved_calls: self.interleaved_calls.unwrap_or_default(),
             record,
             request_log: self.request_log.map(|file| directory.join(file)),
             asks_over_network: names_network(text) || routes.iter().any(|route| route.asks_over_network),

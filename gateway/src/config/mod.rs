@@ -1,5 +1,6 @@
 //! What a gateway is to do: from a file, or the demonstration.
 
+mod call_tags;
 mod doors;
 mod duration;
 mod fault;
@@ -42,6 +43,7 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     /// The longest whole answer, where the file says one; also a part of the settings.
     pub(crate) whole_limit: Option<usize>,
+    pub(crate) interleaved_calls: bool,
     pub(crate) record: Option<Record>,
     pub(crate) request_log: Option<PathBuf>,
     /// All requests of a client are one session.

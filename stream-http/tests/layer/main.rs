@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod apis;
+mod call_tags;
 mod coding;
 mod hostile;
 mod kit;

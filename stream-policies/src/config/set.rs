@@ -113,6 +113,13 @@ impl PolicySet {
         self.entries.iter().position(|entry| entry.policy().needs().needs_session())
     }
 
+    /// The place of the first policy that a request may tell which [tags](stream_core::CallTags) it wants around calls, in
+    /// the order of the file, from 0.
+    #[must_use]
+    pub fn takes_call_tags(&self) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.policy().needs().takes_call_tags())
+    }
+
     /// What each policy looks at and what it does not: to be shown at start.
     #[must_use]
     pub fn describe(&self) -> Description {

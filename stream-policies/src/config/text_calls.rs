@@ -6,7 +6,7 @@ use serde::Deserialize;
 use stream_core::text_calls::{DialectSet, ScanOptions};
 
 use crate::SettingsError;
-use crate::rewrite_tags::named;
+use crate::dialects::{DialectSettings, named};
 
 /// The table `text_calls` of a policy file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -14,6 +14,8 @@ use crate::rewrite_tags::named;
 pub(crate) struct TextCallsSettings {
     /// Dialects by their names.
     dialects: Vec<String>,
+    /// Dialects of one's own.
+    own: Vec<DialectSettings>,
     /// Also those of the model's family.
     by_model: bool,
     /// Pairs of tags around reasoning.
@@ -32,6 +34,7 @@ enum Count {
 impl fmt::Display for TextCallsSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut dialects = self.dialects.clone();
+        dialects.extend(self.own.iter().map(|own| own.name().to_owned()));
         if self.by_model {
             dialects.push("those of the model's family".to_owned());
         }
@@ -48,8 +51,20 @@ impl TextCallsSettings {
         for (at, name) in self.dialects.iter().enumerate() {
             let _ = named(name).map_err(|error| error.moved(format!("dialects[{at}]")))?;
         }
-        if self.dialects.is_empty() && !self.by_model && self.reasoning.is_empty() {
-            return Err(SettingsError::new("text_calls", "`dialects`, `by_model` or `reasoning`", "none"));
+        for (at, own) in self.own.iter().enumerate() {
+            let _ = own.build().map_err(|error| error.within(&format!("own[{at}]")))?;
+            if self.own[..at].iter().any(|other| other.name() == own.name()) {
+                let at = format!("own[{at}].name");
+                return Err(SettingsError::new(at, "each name once", format!("{:?} twice", own.name())));
+            }
+        }
+        let is_empty = self.dialects.is_empty() && self.own.is_empty();
+        if is_empty && !self.by_model && self.reasoning.is_empty() {
+            return Err(SettingsError::new(
+                "text_calls",
+                "`dialects`, `own`, `by_model` or `reasoning`",
+                "none",
+            ));
         }
         Ok(())
     }
@@ -63,6 +78,7 @@ impl TextCallsSettings {
                 set = set.with(dialect);
             }
         }
+        set = self.own.iter().filter_map(|own| own.build().ok()).fold(set, DialectSet::with);
         self.reasoning.iter().fold(set, |set, [open, close]| set.reasoning(open, close))
     }
 

@@ -17,7 +17,8 @@
 //!
 //! | setting | default | |
 //! |---|---|---|
-//! | `dialect` | has to be said | the dialect that calls are written in, by its name: [`known::named`](stream_core::text_calls::known::named) |
+//! | `own` | one of the two | a dialect of one's own, as in `[[text_calls.own]]` |
+//! | `dialect` | one of the two | the dialect that calls are written in, by its name: [`known::named`](stream_core::text_calls::known::named) |
 //!
 //! The finish reason then says that the answer stopped. A call that the dialect cannot say (free text instead of a JSON
 //! object, a value that holds the closing tag) is dropped, since the client could not read it, and recorded.

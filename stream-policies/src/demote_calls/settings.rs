@@ -4,20 +4,21 @@ use serde::Deserialize;
 
 use super::DemoteCalls;
 use crate::SettingsError;
-use crate::rewrite_tags::named;
+use crate::dialects::{DialectSettings, named};
 
 /// The settings of [`DemoteCalls`]. See the [module](super) for a table.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 #[must_use]
 pub struct DemoteCallsSettings {
-    dialect: String,
+    dialect: Option<String>,
+    own: Option<Box<DialectSettings>>,
 }
 
 impl DemoteCallsSettings {
     /// Calls leave in the dialect of this name.
     pub fn dialect(name: impl Into<String>) -> Self {
-        Self { dialect: name.into() }
+        Self { dialect: Some(name.into()), own: None }
     }
 
     /// The policy; it is cloned for each stream.
@@ -26,6 +27,14 @@ impl DemoteCallsSettings {
     ///
     /// When the dialect is not known.
     pub fn build(self) -> Result<DemoteCalls, SettingsError> {
-        Ok(DemoteCalls::to(named(&self.dialect)?))
+        let dialect = match (self.dialect, self.own) {
+            (Some(name), None) => named(&name)?,
+            (None, Some(own)) => own.build().map_err(|error| error.within("own"))?,
+            (None, None) => return Err(SettingsError::new("demote-calls", "`dialect` or `own`", "neither")),
+            (Some(_), Some(_)) => {
+                return Err(SettingsError::new("demote-calls", "`dialect` or `own`", "both"));
+            }
+        };
+        Ok(DemoteCalls::to(dialect))
     }
 }

@@ -23,8 +23,10 @@
 //!
 //! | setting | default | |
 //! |---|---|---|
-//! | `tags` | one of the two | `"open,close"`, or `{ open = "…", close = "…" }`: exactly these, nothing is added |
-//! | `dialect` | one of the two | the dialect that calls are written in instead, by its name: [`known::named`](stream_core::text_calls::known::named) |
+//! | `tags` | one of the three; with `allow` none may be said, and calls then leave as they came unless the request asks | `"open,close"`, or `{ open = "…", close = "…" }`: exactly these, nothing is added |
+//! | `own` | one of the three | a [dialect of one's own](stream_core::text_calls), as in `[[text_calls.own]]` |
+//! | `allow` | none | tags, as in `tags`, that a request may ask for with the extension [`CallTags`](stream_core::CallTags); other tags that it asks for have no effect |
+//! | `dialect` | one of the three | the dialect that calls are written in instead, by its name: [`known::named`](stream_core::text_calls::known::named) |
 //!
 //! With `tags`, what stands between the call's own tags is kept byte by byte. Where its name stands in a tag
 //! (`<invoke name="…">`), the call's own tags are kept as well and the new ones stand around them. Tags around several calls
@@ -42,4 +44,3 @@ mod tests;
 
 pub use self::policy::RewriteTags;
 pub use self::settings::RewriteTagsSettings;
-pub(crate) use self::settings::named;
