@@ -8,7 +8,10 @@ use stream_testkit::WireKind;
 use crate::kit::{CHAT, Gate, json, post, script};
 
 /// What a policy is told for a request.
-async fn told(place: Session, request: Request<axum::body::Body>) -> (StatusCode, Option<String>) {
+async fn told(
+    place: Session,
+    request: Request<http_body_util::Full<bytes::Bytes>>,
+) -> (StatusCode, Option<String>) {
     let seen = std::sync::Arc::new(std::sync::Mutex::new(None));
     let told = std::sync::Arc::clone(&seen);
     let plan = move |facts: &Facts| {
