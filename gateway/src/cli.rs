@@ -26,6 +26,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Serve the APIs, with policies between clients and upstreams.
     Serve(Serve),
+    /// Serve the policies to Envoy, as its external processor (ext_proc).
+    Envoy(Envoy),
     /// Fold a recorded stream and show its blocks.
     Inspect(Inspect),
     /// Run a recorded stream through policies: the resulting bytes go to standard output, the decisions to standard
@@ -37,7 +39,7 @@ pub(crate) enum Command {
     Check(Check),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Serve {
     /// Upstreams, policies, limits and recording; the demonstration without it.
     #[arg(long, value_name = "FILE")]
@@ -54,6 +56,32 @@ pub(crate) struct Serve {
     /// Record what upstreams answer and what clients get, as logs in this directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) record: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) logs: Logs,
+}
+
+#[derive(Debug, Args)]
+#[cfg_attr(not(feature = "envoy"), allow(dead_code))]
+pub(crate) struct Envoy {
+    /// Policies, limits, upstreams, and what `[envoy]` says.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// Writes a configuration of Envoy for the file's upstreams to standard output, and ends.
+    #[arg(long)]
+    pub(crate) print_config: bool,
+    /// Where Envoy connects to; 127.0.0.1:50051 unless the file says otherwise. Port 0 is any that is free.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Where health and counts are told; 127.0.0.1:50052 unless the file says otherwise.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) admin: Option<SocketAddr>,
+    #[command(flatten)]
+    pub(crate) logs: Logs,
+}
+
+/// How much is logged, and how.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Logs {
     /// How much is logged on standard error: error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     pub(crate) log: LevelFilter,

@@ -4,6 +4,8 @@ mod check;
 mod cli;
 mod config;
 mod doors;
+#[cfg(feature = "envoy")]
+mod envoy;
 mod exchange;
 mod html;
 mod inspect;
@@ -13,6 +15,7 @@ mod live;
 mod logs;
 mod policies;
 mod progress;
+mod reload;
 mod replay;
 mod serve;
 mod upstream;
@@ -40,6 +43,14 @@ fn run(arguments: Arguments) -> Result<ExitCode, String> {
     match arguments.command {
         None => serve::run(&arguments.serve),
         Some(Command::Serve(arguments)) => serve::run(&arguments),
+        #[cfg(feature = "envoy")]
+        Some(Command::Envoy(arguments)) => envoy::run(&arguments),
+        #[cfg(not(feature = "envoy"))]
+        Some(Command::Envoy(_)) => {
+            Err("expected a program with the feature envoy, found one without: build it with \
+             `cargo build -p gateway --features envoy`"
+                .to_owned())
+        }
         Some(Command::Inspect(arguments)) => inspect::run(&arguments),
         Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::Check(arguments)) => check::run(&arguments),

@@ -14,9 +14,10 @@ use toml::Spanned;
 use super::call_tags::{self, CallTagsFile};
 use super::doors::{ClientFile, ConnectionsFile, TlsFile, known};
 use super::duration::duration;
+use super::envoy::{Envoy, EnvoyFile};
 use super::route::{Route, RouteFile};
 use super::session::{self, SessionFile, Source};
-use super::upstream::Upstreams;
+use super::upstream::{Keys, Upstreams};
 use super::{Config, Fault, Record, Targets, names_network};
 
 /// What a file may say.
@@ -48,6 +49,8 @@ pub(super) struct File {
     #[serde(default)]
     limits: LimitsFile,
     #[serde(default)]
+    envoy: EnvoyFile,
+    #[serde(default)]
     route: Vec<Spanned<RouteFile>>,
     /// Read by the policies' own configuration.
     #[serde(rename = "policy")]
@@ -76,6 +79,7 @@ pub(super) const KEYS: &[&str] = &[
     "interleaved_calls",
     "upstream",
     "limits",
+    "envoy",
     "route",
 ];
 
@@ -106,7 +110,13 @@ impl File {
         toml::from_str(text).map_err(|error| Fault::of_toml(text, &error))
     }
 
-    pub(super) fn build(self, text: &str, directory: &Path, policies: PolicySet) -> Result<Config, Fault> {
+    pub(super) fn build(
+        self,
+        text: &str,
+        directory: &Path,
+        policies: PolicySet,
+        keys: Keys,
+    ) -> Result<Config, Fault> {
         let listen = self.listen.as_ref().map(|listen| address(listen, text)).transpose()?;
         let admin = self.admin.as_ref().map(|admin| address(admin, text)).transpose()?;
         let clients = ClientFile::build(&self.client, text)?;
@@ -156,7 +166,9 @@ impl File {
             open: self.open,
             tls: self.tls.map(|tls| tls.build(directory)),
             connections: self.connections.build(text)?,
-            targets: Targets::build(self.upstream, text, directory)?,
+            targets: Targets::build(self.upstream, text, directory, keys)?,
+            envoy: Envoy::build(&self.envoy, text)?,
+            files: routes.iter().map(|route| directory.join(&route.file)).collect(),
             settings,
             limits,
             whole_limit,
@@ -211,7 +223,7 @@ impl LimitsFile {
     }
 }
 
-fn address(listen: &Spanned<String>, text: &str) -> Result<SocketAddr, Fault> {
+pub(super) fn address(listen: &Spanned<String>, text: &str) -> Result<SocketAddr, Fault> {
     listen.get_ref().parse().map_err(|_| {
         let found = listen.get_ref();
         let message = format!("expected an address and a port such as 127.0.0.1:8080, found {found:?}");

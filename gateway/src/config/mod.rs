@@ -3,6 +3,7 @@
 mod call_tags;
 mod doors;
 mod duration;
+mod envoy;
 mod fault;
 mod file;
 mod glob;
@@ -18,9 +19,10 @@ use stream_core::SessionKey;
 use stream_http::{Api, Facts, Settings};
 use stream_policies::{PolicySet, Registry};
 
+pub(crate) use self::envoy::Envoy;
 pub(crate) use self::fault::Fault;
 use self::route::Route;
-pub(crate) use self::upstream::{Target, Targets};
+pub(crate) use self::upstream::{Keys, Target, Targets};
 use crate::doors::{ClientName, Clients};
 use crate::listen::{Connections, TlsFiles};
 
@@ -46,6 +48,10 @@ pub(crate) struct Config {
     pub(crate) interleaved_calls: bool,
     pub(crate) record: Option<Record>,
     pub(crate) request_log: Option<PathBuf>,
+    /// What only `gateway envoy` looks at.
+    pub(crate) envoy: Envoy,
+    /// The files that were read beside the first.
+    pub(crate) files: Vec<PathBuf>,
     /// All requests of a client are one session.
     session_is_client: bool,
     routes: Vec<Route>,
@@ -64,20 +70,25 @@ pub(crate) struct Record {
 impl Config {
     /// Reads a file.
     pub(crate) fn load(path: &Path) -> Result<Self, String> {
+        Self::load_with(path, Keys::Read)
+    }
+
+    /// Reads a file, with or without the upstreams' keys.
+    pub(crate) fn load_with(path: &Path, keys: Keys) -> Result<Self, String> {
         let text = read(path)?;
         let directory = path.parent().unwrap_or(Path::new(""));
-        Self::parse(&text, directory).map_err(|fault| format!("{}: {fault}", path.display()))
+        Self::parse(&text, directory, keys).map_err(|fault| format!("{}: {fault}", path.display()))
     }
 
     /// The policies of the demonstration, and no upstreams: the program's own answers.
     pub(crate) fn demo() -> Result<Self, String> {
-        Self::parse(DEMO, Path::new("")).map_err(|fault| format!("demo.toml: {fault}"))
+        Self::parse(DEMO, Path::new(""), Keys::Read).map_err(|fault| format!("demo.toml: {fault}"))
     }
 
-    fn parse(text: &str, directory: &Path) -> Result<Self, Fault> {
+    fn parse(text: &str, directory: &Path, keys: Keys) -> Result<Self, Fault> {
         let file = file::File::parse(text)?;
         let policies = Registry::new().read_toml_beside(text, file::KEYS)?;
-        file.build(text, directory, policies)
+        file.build(text, directory, policies, keys)
     }
 
     /// The policies of a request.

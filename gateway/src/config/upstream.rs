@@ -47,10 +47,28 @@ pub(crate) struct Target {
     key: Option<HeaderValue>,
     /// The authorities that its certificate may be of, if they are not the usual ones.
     roots: Option<Arc<RootCertStore>>,
+    /// The environment variable that the key stands in.
+    #[cfg_attr(not(feature = "envoy"), allow(dead_code))]
+    key_env: Option<String>,
+}
+
+/// Whether keys are read from the environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keys {
+    /// They are, and have to be there.
+    Read,
+    /// They are not: another program sends them.
+    #[cfg_attr(not(feature = "envoy"), allow(dead_code))]
+    Leave,
 }
 
 impl Targets {
-    pub(super) fn build(upstreams: Upstreams, text: &str, directory: &Path) -> Result<Self, Fault> {
+    pub(super) fn build(
+        upstreams: Upstreams,
+        text: &str,
+        directory: &Path,
+        keys: Keys,
+    ) -> Result<Self, Fault> {
         let Upstreams { openai_chat, openai_responses, anthropic_messages, gemini } = upstreams;
         let all = [
             (Api::OpenAiChat, openai_chat),
@@ -61,7 +79,7 @@ impl Targets {
         let mut targets = BTreeMap::new();
         for (api, file) in all {
             if let Some(file) = file {
-                targets.insert(api, Target::build(&file, api, text, directory)?);
+                targets.insert(api, Target::build(&file, api, text, directory, keys)?);
             }
         }
         Ok(Self(targets))
@@ -69,7 +87,7 @@ impl Targets {
 
     /// One upstream for all, with the clients' own keys.
     pub(crate) fn all_at(url: &str) -> Result<Self, String> {
-        let target = Target { base: base(url)?, key: None, roots: None };
+        let target = Target { base: base(url)?, key: None, roots: None, key_env: None };
         Ok(Self(Api::ALL.into_iter().map(|api| (api, target.clone())).collect()))
     }
 
@@ -104,12 +122,12 @@ impl fmt::Display for Targets {
 }
 
 impl Target {
-    fn build(file: &UpstreamFile, api: Api, text: &str, directory: &Path) -> Result<Self, Fault> {
+    fn build(file: &UpstreamFile, api: Api, text: &str, directory: &Path, keys: Keys) -> Result<Self, Fault> {
         let base = base(file.url.get_ref()).map_err(|message| Fault::at(text, &file.url.span(), message))?;
-        let key = file
-            .key_env
-            .as_ref()
-            .map(|name| key(name.get_ref(), api).map_err(|message| Fault::at(text, &name.span(), message)));
+        let key =
+            file.key_env.as_ref().filter(|_| keys == Keys::Read).map(|name| {
+                key(name.get_ref(), api).map_err(|message| Fault::at(text, &name.span(), message))
+            });
         let roots = match &file.ca {
             Some(ca) if base.scheme_str() != Some("https") => {
                 let message = format!("expected an https address beside ca, found {:?}", file.url.get_ref());
@@ -121,7 +139,8 @@ impl Target {
             }
             None => None,
         };
-        Ok(Self { base, key: key.transpose()?, roots })
+        let key_env = file.key_env.as_ref().map(|name| name.get_ref().clone());
+        Ok(Self { base, key: key.transpose()?, roots, key_env })
     }
 
     /// The authorities that its certificate may be of, if they are not the usual ones.
@@ -136,6 +155,18 @@ impl Target {
         let before = self.base.path().trim_end_matches('/');
         parts.path_and_query = Some(format!("{before}{path}").parse()?);
         Ok(Uri::from_parts(parts)?)
+    }
+
+    /// The address.
+    #[cfg(feature = "envoy")]
+    pub(crate) fn base(&self) -> &Uri {
+        &self.base
+    }
+
+    /// The environment variable that the key stands in.
+    #[cfg(feature = "envoy")]
+    pub(crate) fn key_env(&self) -> Option<&str> {
+        self.key_env.as_deref()
     }
 
     pub(crate) fn key(&self) -> Option<&HeaderValue> {
@@ -181,10 +212,16 @@ mod tests {
 
     #[test]
     fn the_path_of_a_request_comes_behind_that_of_the_upstream() {
-        let target = Target { base: base("https://example.com/openai/").unwrap(), key: None, roots: None };
+        let target = Target {
+            base: base("https://example.com/openai/").unwrap(),
+            key: None,
+            roots: None,
+            key_env: None,
+        };
         let uri = target.uri(&"/v1/responses?stream=true".parse().unwrap()).unwrap();
         assert_eq!(uri, "https://example.com/openai/v1/responses?stream=true");
-        let target = Target { base: base("http://127.0.0.1:9").unwrap(), key: None, roots: None };
+        let target =
+            Target { base: base("http://127.0.0.1:9").unwrap(), key: None, roots: None, key_env: None };
         assert_eq!(target.uri(&"/v1/messages".parse().unwrap()).unwrap(), "http://127.0.0.1:9/v1/messages");
     }
 

@@ -12,7 +12,7 @@ use super::meter::Meter;
 use super::metrics;
 
 /// `/metrics`, `/healthz` (the program runs) and `/readyz` (it takes new requests: not once it was asked to stop).
-pub(super) fn app<F>(meter: Meter, stop: Shared<F>) -> Router
+pub(crate) fn app<F>(meter: Meter, stop: Shared<F>) -> Router
 where
     F: Future<Output = ()> + Send + 'static,
 {

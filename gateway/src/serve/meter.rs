@@ -1,6 +1,7 @@
 //! What is counted.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,60 +17,89 @@ pub(crate) struct Meter {
     /// Decisions by the client whose answer they are about.
     policies: Arc<Mutex<BTreeMap<Option<ClientName>, Metrics>>>,
     counts: Arc<Mutex<Counts>>,
+    /// How many requests there were.
+    requests: Arc<AtomicU64>,
 }
 
 /// The counts.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     /// Answers that were policed, by API.
-    pub(super) streams: BTreeMap<Api, u64>,
+    pub(crate) streams: BTreeMap<Api, u64>,
     /// Requests by their client and the status of their answer.
-    pub(super) requests: BTreeMap<(Option<ClientName>, u16), u64>,
+    pub(crate) requests: BTreeMap<(Option<ClientName>, u16), u64>,
     /// Answers under way.
-    pub(super) open: u64,
+    pub(crate) open: u64,
     /// Answers whose client went away.
-    pub(super) abandoned: u64,
+    pub(crate) abandoned: u64,
     /// Streams that were closed for an error, by whose fault it was.
-    pub(super) errors: BTreeMap<String, u64>,
-    pub(super) first_byte: Histogram,
+    pub(crate) errors: BTreeMap<String, u64>,
+    pub(crate) first_byte: Histogram,
+    pub(crate) reloads: Reloads,
+}
+
+/// What became of configurations that have changed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Reloads {
+    pub(crate) taken: u64,
+    pub(crate) refused: u64,
+    /// Whether the last one was refused: the program runs with another configuration than its file says.
+    pub(crate) is_behind: bool,
+}
+
+impl Reloads {
+    pub(crate) fn taken(&mut self) {
+        self.taken += 1;
+        self.is_behind = false;
+    }
+
+    pub(crate) fn refused(&mut self) {
+        self.refused += 1;
+        self.is_behind = true;
+    }
 }
 
 /// How long something took, in buckets.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Histogram {
+pub(crate) struct Histogram {
     /// How many took no longer than each of [`BOUNDS`].
-    pub(super) buckets: [u64; BOUNDS.len()],
-    pub(super) count: u64,
-    pub(super) sum: Duration,
+    pub(crate) buckets: [u64; BOUNDS.len()],
+    pub(crate) count: u64,
+    pub(crate) sum: Duration,
 }
 
 /// The buckets' bounds, in milliseconds.
-pub(super) const BOUNDS: [u64; 11] = [1, 5, 10, 25, 50, 100, 250, 500, 1000, 5000, 30_000];
+pub(crate) const BOUNDS: [u64; 11] = [1, 5, 10, 25, 50, 100, 250, 500, 1000, 5000, 30_000];
 
 impl Meter {
+    /// The number of a request that has come, from 1.
+    pub(crate) fn next_request(&self) -> u64 {
+        self.requests.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
     /// An answer is about to be policed.
-    pub(super) fn started(&self, api: Api) {
+    pub(crate) fn started(&self, api: Api) {
         *self.counts().streams.entry(api).or_default() += 1;
     }
 
     /// An observer for one answer.
-    pub(super) fn observer(&self, client: Option<&ClientName>) -> Observers {
+    pub(crate) fn observer(&self, client: Option<&ClientName>) -> Observers {
         let metrics = self.policies().entry(client.cloned()).or_default().clone();
         Observers::new().and(metrics.observer()).and(Errors(self.clone()))
     }
 
     /// Decisions by the client whose answer they are about. There are no more entries than clients.
-    pub(super) fn policies(&self) -> MutexGuard<'_, BTreeMap<Option<ClientName>, Metrics>> {
+    pub(crate) fn policies(&self) -> MutexGuard<'_, BTreeMap<Option<ClientName>, Metrics>> {
         self.policies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn counts(&self) -> MutexGuard<'_, Counts> {
+    pub(crate) fn counts(&self) -> MutexGuard<'_, Counts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Histogram {
-    pub(super) fn add(&mut self, took: Duration) {
+    pub(crate) fn add(&mut self, took: Duration) {
         for (bucket, bound) in self.buckets.iter_mut().zip(BOUNDS) {
             *bucket += u64::from(took <= Duration::from_millis(bound));
         }

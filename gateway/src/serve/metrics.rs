@@ -10,14 +10,14 @@ use super::meter::{BOUNDS, Counts, Meter};
 use crate::doors::ClientName;
 
 /// The counts now.
-pub(super) fn response(meter: &Meter) -> ([(HeaderName, &'static str); 1], String) {
+pub(crate) fn response(meter: &Meter) -> ([(HeaderName, &'static str); 1], String) {
     ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text(meter))
 }
 
 fn text(meter: &Meter) -> String {
     let decided: Vec<_> =
         meter.policies().iter().map(|(client, metrics)| (client.clone(), metrics.snapshot())).collect();
-    let Counts { streams, requests, open, abandoned, errors, first_byte } = meter.counts().clone();
+    let Counts { streams, requests, open, abandoned, errors, first_byte, reloads } = meter.counts().clone();
     let mut page = Page::default();
     page.family("gateway_requests_total", "counter", "Requests, by client and the status of their answer.");
     for ((client, status), count) in requests {
@@ -65,6 +65,15 @@ fn text(meter: &Meter) -> String {
     for (source, count) in errors {
         page.sample("gateway_errors_total", &[("source", &source)], count);
     }
+    page.family(
+        "gateway_config_reloads_total",
+        "counter",
+        "Configurations that have changed while the program ran, by what became of them.",
+    );
+    page.sample("gateway_config_reloads_total", &[("result", &"taken")], reloads.taken);
+    page.sample("gateway_config_reloads_total", &[("result", &"refused")], reloads.refused);
+    page.family("gateway_config_behind", "gauge", "Whether the last changed configuration was refused.");
+    page.sample("gateway_config_behind", &[], u8::from(reloads.is_behind));
     page.family(
         "gateway_first_byte_seconds",
         "histogram",

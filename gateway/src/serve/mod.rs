@@ -1,13 +1,14 @@
 //! `gateway serve`: the policies between clients and their upstream.
 
-mod admin;
+pub(crate) mod admin;
 mod body;
-mod meter;
+pub(crate) mod meter;
 mod metrics;
-mod record;
-mod request;
+pub(crate) mod record;
+pub(crate) mod request;
 mod request_log;
-mod shutdown;
+pub(crate) mod shutdown;
+mod switch;
 mod welcome;
 
 use std::io::Write as _;
@@ -18,29 +19,37 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::get;
 use futures::FutureExt as _;
-use stream_http::{Facts, Plan, PolicyLayer};
+use stream_http::{Facts, Plan, PolicyLayer, PolicyService};
 use stream_policies::observe::{Observers, Traced};
 use tokio::net::TcpListener;
 use tower_layer::Layer as _;
 
 use self::meter::Meter;
 use self::record::Recorder;
+use self::record::Taped;
+use self::request::Around;
 use self::request_log::RequestLog;
+use self::switch::Switch;
 use crate::cli::{self, LogFormat};
 use crate::config::{Config, Record, Targets};
 use crate::doors::Doors;
 use crate::exchange::Exchange;
 use crate::listen::{self, Tls};
 use crate::live::{Asked, Live};
+use crate::reload::{Current, Source};
 use crate::upstream::Upstream;
 
 /// Serves until it is told to stop.
 pub(crate) fn run(arguments: &cli::Serve) -> Result<ExitCode, String> {
     let config = configure(arguments)?;
-    log(arguments);
+    log(&arguments.logs);
+    let source = arguments.config.as_ref().map(|file| {
+        let arguments = arguments.clone();
+        Source::new(file, move || configure(&arguments))
+    });
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
-    runtime.block_on(serve(config))
+    runtime.block_on(serve(config, source))
 }
 
 /// What the file says, and what the command line says instead.
@@ -70,7 +79,7 @@ fn configure(arguments: &cli::Serve) -> Result<Config, String> {
     Ok(config)
 }
 
-async fn serve(config: Config) -> Result<ExitCode, String> {
+async fn serve(config: Config, source: Option<Source>) -> Result<ExitCode, String> {
     let (listener, address) = listen_on(config.listen).await?;
     let admin = match config.admin {
         Some(admin) => Some(listen_on(admin).await?),
@@ -79,38 +88,81 @@ async fn serve(config: Config) -> Result<ExitCode, String> {
     let tls = config.tls.clone().map(Tls::load).transpose()?;
     let meter = Meter::default();
     let live = config.admin.map(|_| Live::new(config.live_content));
-    let app = app(&config, &meter, live.as_ref())?;
+    let policed = Current::new(app(&config, &meter, live.as_ref())?);
+    let app =
+        Router::new().route("/healthz", get(async || "ok\n")).fallback_service(Switch::new(policed.clone()));
     // Whoever started it may have gone; that is no reason not to serve.
     let admin_address = admin.as_ref().map(|(_, address)| *address);
     let _ = write!(std::io::stdout(), "{}", welcome::text(&config, address, admin_address));
     let _ = std::io::stdout().flush();
     let stop = shutdown::asked().shared();
     if let Some((listener, _)) = admin {
-        let app = admin::app(meter, stop.clone()).merge(live.map(|live| live.routes()).unwrap_or_default());
+        let routes = live.as_ref().map(Live::routes).unwrap_or_default();
+        let app = admin::app(meter.clone(), stop.clone()).merge(routes);
         // The admin side answers until the program ends, so that the end can be watched.
         tokio::spawn(listen::serve(listener, app, None, config.connections, std::future::pending()));
     }
-    listen::serve(listener, app, tls, config.connections, stop).await;
+    let connections = config.connections;
+    if let Some(source) = source {
+        let counted = meter.clone();
+        tokio::spawn(
+            source.follow(config, policed, meter, move |config| self::app(config, &counted, live.as_ref())),
+        );
+    }
+    listen::serve(listener, app, tls, connections, stop).await;
     tracing::info!("every stream is over");
     Ok(ExitCode::SUCCESS)
 }
 
-async fn listen_on(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
+pub(crate) async fn listen_on(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
     let listener = TcpListener::bind(address).await;
     let listener = listener.map_err(|error| format!("cannot listen on {address}: {error}"))?;
     let address = listener.local_addr().map_err(|error| format!("cannot listen: {error}"))?;
     Ok((listener, address))
 }
 
+/// Everything between clients and upstreams.
 fn app(config: &Config, meter: &Meter, live: Option<&Live>) -> Result<Router, String> {
     let upstream = Upstream::new(config.targets.clone(), config.settings.clone())?;
-    let recorder = config.record.clone().map(Recorder::new);
-    let log = config.request_log.as_deref().map(RequestLog::open).transpose()?;
-    let settings = config.settings.clone();
+    Ok(Router::new().fallback_service(Layers::new(config, meter, live)?.over(upstream)))
+}
+
+/// What a configuration puts between clients and whoever answers.
+#[derive(Debug, Clone)]
+pub(crate) struct Layers {
+    policies: PolicyLayer,
+    recorder: Option<Recorder>,
+    log: Option<RequestLog>,
+    config: Arc<Config>,
+    meter: Meter,
+}
+
+impl Layers {
+    pub(crate) fn new(config: &Config, meter: &Meter, live: Option<&Live>) -> Result<Self, String> {
+        Ok(Self {
+            policies: policies(config, meter, live),
+            recorder: config.record.clone().map(Recorder::new),
+            log: config.request_log.as_deref().map(RequestLog::open).transpose()?,
+            config: Arc::new(config.clone()),
+            meter: meter.clone(),
+        })
+    }
+
+    /// The layers over whoever answers.
+    pub(crate) fn over<S>(&self, inner: S) -> Around<Doors<PolicyService<Taped<S>>>> {
+        let policed = self.policies.layer(Taped::new(inner, self.recorder.clone()));
+        let Config { clients, settings, connections, .. } = &*self.config;
+        let doors = Doors::new(policed, clients.clone(), settings.clone(), connections.body);
+        Around::new(doors, self.meter.clone(), self.recorder.clone(), self.log.clone())
+    }
+}
+
+/// The policies of a configuration, as a layer whose decisions are counted and logged.
+fn policies(config: &Config, meter: &Meter, live: Option<&Live>) -> PolicyLayer {
     let shared = Arc::new(config.clone());
     let observed = meter.clone();
     let live = live.cloned();
-    let layer = PolicyLayer::with_settings(settings.clone(), move |facts: &Facts| {
+    PolicyLayer::with_settings(config.settings.clone(), move |facts: &Facts| {
         let set = shared.policies(facts).clone();
         let plan = set.chain().into_iter().fold(Plan::new(), Plan::policy);
         let model = facts.model().map(str::to_owned);
@@ -128,15 +180,11 @@ fn app(config: &Config, meter: &Meter, live: Option<&Live>) -> Result<Router, St
             Some(live) => observers.and(live.observer(Asked::of(facts, &exchange))),
             None => observers,
         })
-    });
-    let policed = layer.layer(record::Taped::new(upstream, recorder.clone()));
-    let doors = Doors::new(policed, config.clients.clone(), settings, config.connections.body);
-    let around = request::Around::new(doors, meter.clone(), recorder, log);
-    Ok(Router::new().route("/healthz", get(async || "ok\n")).fallback_service(around))
+    })
 }
 
 /// Structured logs on standard error.
-fn log(arguments: &cli::Serve) {
+pub(crate) fn log(arguments: &cli::Logs) {
     let logs = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(arguments.log);
     // A second subscriber in one process is not wanted, and there is none.
     let _ = match arguments.log_format {

@@ -20,7 +20,7 @@ use crate::doors::ClientName;
 /// Writes answers into a directory: `<start>-<request>.in.sse` as the upstream sent it, `….out.sse` as the client got it;
 /// `.json` for an answer that was not streamed.
 #[derive(Debug, Clone)]
-pub(super) struct Recorder {
+pub(crate) struct Recorder {
     directory: Arc<PathBuf>,
     /// Only answers to these clients; `None`: to everybody.
     clients: Option<Arc<[String]>>,
@@ -30,13 +30,13 @@ pub(super) struct Recorder {
 
 /// Which side of the policies a log is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     Upstream,
     Client,
 }
 
 impl Recorder {
-    pub(super) fn new(record: Record) -> Self {
+    pub(crate) fn new(record: Record) -> Self {
         let run = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         Self { directory: Arc::new(record.directory), clients: record.clients.map(Into::into), run }
     }
@@ -49,7 +49,7 @@ impl Recorder {
 
     /// Records an answer as it passes; what is neither a stream of events nor JSON is not recorded, nor is the answer to
     /// another client than those that were named.
-    pub(super) fn record(
+    pub(crate) fn record(
         &self,
         response: Response<Body>,
         number: Number,
@@ -81,13 +81,13 @@ impl Recorder {
 
 /// Records what the upstream answers.
 #[derive(Debug, Clone)]
-pub(super) struct Taped<S> {
+pub(crate) struct Taped<S> {
     inner: S,
     recorder: Option<Recorder>,
 }
 
 impl<S> Taped<S> {
-    pub(super) fn new(inner: S, recorder: Option<Recorder>) -> Self {
+    pub(crate) fn new(inner: S, recorder: Option<Recorder>) -> Self {
         Self { inner, recorder }
     }
 }

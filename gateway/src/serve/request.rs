@@ -3,8 +3,6 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -23,21 +21,20 @@ use crate::exchange::Exchange;
 
 /// The number of a request, from 1; an extension of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Number(pub(super) u64);
+pub(crate) struct Number(pub(crate) u64);
 
 /// Follows each request from its start to the last byte of its answer.
 #[derive(Debug, Clone)]
-pub(super) struct Around<S> {
+pub(crate) struct Around<S> {
     inner: S,
     meter: Meter,
     recorder: Option<Recorder>,
     log: Option<RequestLog>,
-    last: Arc<AtomicU64>,
 }
 
 impl<S> Around<S> {
-    pub(super) fn new(inner: S, meter: Meter, recorder: Option<Recorder>, log: Option<RequestLog>) -> Self {
-        Self { inner, meter, recorder, log, last: Arc::default() }
+    pub(crate) fn new(inner: S, meter: Meter, recorder: Option<Recorder>, log: Option<RequestLog>) -> Self {
+        Self { inner, meter, recorder, log }
     }
 }
 
@@ -58,7 +55,7 @@ where
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
         let start = Instant::now();
-        let number = Number(self.last.fetch_add(1, Ordering::Relaxed) + 1);
+        let number = Number(self.meter.next_request());
         let exchange = Exchange::default();
         request.extensions_mut().insert(number);
         request.extensions_mut().insert(exchange.clone());

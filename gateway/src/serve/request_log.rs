@@ -12,32 +12,32 @@ use crate::exchange::Exchange;
 
 /// Appends to a file. Clones share it.
 #[derive(Debug, Clone)]
-pub(super) struct RequestLog(Arc<Mutex<File>>);
+pub(crate) struct RequestLog(Arc<Mutex<File>>);
 
 /// A request whose answer is under way, to be logged when that is over.
 #[derive(Debug)]
-pub(super) struct Logged {
-    pub(super) log: RequestLog,
-    pub(super) exchange: Exchange,
-    pub(super) number: u64,
-    pub(super) method: String,
-    pub(super) path: String,
-    pub(super) status: u16,
+pub(crate) struct Logged {
+    pub(crate) log: RequestLog,
+    pub(crate) exchange: Exchange,
+    pub(crate) number: u64,
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) status: u16,
 }
 
 /// How the answer went.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Answered {
-    pub(super) bytes: usize,
-    pub(super) first_byte: Option<Duration>,
-    pub(super) took: Duration,
+pub(crate) struct Answered {
+    pub(crate) bytes: usize,
+    pub(crate) first_byte: Option<Duration>,
+    pub(crate) took: Duration,
     /// Whether the client stayed to the end.
-    pub(super) stayed: bool,
+    pub(crate) stayed: bool,
 }
 
 impl RequestLog {
     /// Opens the file, which is made if it is not there.
-    pub(super) fn open(path: &Path) -> Result<Self, String> {
+    pub(crate) fn open(path: &Path) -> Result<Self, String> {
         let file = OpenOptions::new().create(true).append(true).open(path);
         let file = file.map_err(|error| format!("{}: cannot log requests there: {error}", path.display()))?;
         Ok(Self(Arc::new(Mutex::new(file))))
@@ -46,7 +46,7 @@ impl RequestLog {
 
 impl Logged {
     /// Writes a line. Neither text of a stream nor a key is part of it.
-    pub(super) fn write(&self, answered: Answered) {
+    pub(crate) fn write(&self, answered: Answered) {
         let line = self.line(answered);
         let mut file = self.log.0.lock().unwrap_or_else(PoisonError::into_inner);
         // One write for a line, so that lines of several processes do not mix.

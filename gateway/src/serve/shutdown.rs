@@ -2,7 +2,7 @@
 
 /// Waits until the program is asked to stop: open streams are finished then, and no new ones taken. Asked again, it
 /// stops at once.
-pub(super) async fn asked() {
+pub(crate) async fn asked() {
     signal().await;
     tracing::info!("stopping: open streams are finished; ask again to stop at once");
     tokio::spawn(async {
