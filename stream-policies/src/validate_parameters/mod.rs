@@ -34,6 +34,7 @@
 //! | `on_invalid` | `"drop"` | `"drop"` the call, or `"terminate"` the stream |
 //! | `notice` | `"sentence"` | in place of a dropped call: a `"sentence"`, the failure as `"json"`, or `"nothing"` |
 //! | `budget` | none | so many invalid calls of a tool in a row, in one session; the last ends the stream |
+//! | `attempts` | in memory | where they are counted: `{ redis = "redis://…" }` for several processes (feature `redis`), with `time_to_live` (`"60m"`) and `timeout` (`"500ms"`) |
 //!
 //! A budget breaks endless retries: the host names the session with a [`SessionKey`] in the request, and may bring its own
 //! store ([`Attempts`]). A request that neither names its session nor says that it has
@@ -67,6 +68,8 @@ mod arguments;
 mod attempts;
 mod failure;
 mod policy;
+#[cfg(feature = "redis")]
+mod redis;
 mod rule;
 mod schema;
 mod settings;
@@ -76,5 +79,9 @@ mod tests;
 pub use attempts::{Attempts, MemoryAttempts};
 pub use failure::{Check, ParameterFailure};
 pub use policy::ValidateParameters;
-pub use settings::{Notice, OnInvalid, ToolSettings, UnknownTools, ValidateParametersSettings};
+#[cfg(feature = "redis")]
+pub use redis::RedisAttempts;
+pub use settings::{
+    AttemptsSettings, Notice, OnInvalid, ToolSettings, UnknownTools, ValidateParametersSettings,
+};
 pub use stream_core::SessionKey;

@@ -1,6 +1,8 @@
 //! What is checked, and what becomes of a call that does not hold.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +31,7 @@ pub struct ValidateParametersSettings {
     pub(crate) on_invalid: OnInvalid,
     pub(crate) notice: Notice,
     pub(crate) budget: Option<u32>,
+    pub(crate) attempts: Option<AttemptsSettings>,
 }
 
 impl ValidateParametersSettings {
@@ -84,6 +87,12 @@ impl ValidateParametersSettings {
         self
     }
 
+    /// Where attempts are counted; in the memory of this process unless set.
+    pub fn attempts(mut self, attempts: AttemptsSettings) -> Self {
+        self.attempts = Some(attempts);
+        self
+    }
+
     /// The policy; it is cloned for each stream, and clones share compiled schemas and the count of attempts.
     ///
     /// # Errors
@@ -91,12 +100,20 @@ impl ValidateParametersSettings {
     /// When settings contradict each other, or a schema is none.
     pub fn build(self) -> Result<ValidateParameters, SettingsError> {
         self.check()?;
-        Ok(ValidateParameters::new(self))
+        let attempts = self.attempts.clone();
+        let policy = ValidateParameters::new(self);
+        match attempts {
+            Some(attempts) => attempts.add_to(policy).map_err(|error| error.within("attempts")),
+            None => Ok(policy),
+        }
     }
 
     fn check(&self) -> Result<(), SettingsError> {
         if self.budget == Some(0) {
             return Err(SettingsError::new("budget", "at least 1 attempt", "0"));
+        }
+        if self.attempts.is_some() && self.budget.is_none() {
+            return Err(SettingsError::new("attempts", "a budget that they are counted for", "none"));
         }
         check_aliases("aliases", &self.aliases, &[])?;
         for (name, tool) in &self.tools {
@@ -131,7 +148,57 @@ impl Default for ValidateParametersSettings {
             on_invalid: OnInvalid::default(),
             notice: Notice::default(),
             budget: None,
+            attempts: None,
         }
+    }
+}
+
+/// Where attempts are counted: in Redis, for several processes (feature `redis`).
+///
+/// Debugging does not tell the address, which may hold a password.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[must_use]
+pub struct AttemptsSettings {
+    redis: String,
+    #[serde(default, deserialize_with = "crate::duration::optional")]
+    time_to_live: Option<Duration>,
+    #[serde(default, deserialize_with = "crate::duration::optional")]
+    timeout: Option<Duration>,
+}
+
+impl AttemptsSettings {
+    /// In the Redis at this address.
+    pub fn redis(address: impl Into<String>) -> Self {
+        Self { redis: address.into(), time_to_live: None, timeout: None }
+    }
+
+    #[cfg(feature = "redis")]
+    fn add_to(&self, policy: ValidateParameters) -> Result<ValidateParameters, SettingsError> {
+        let mut attempts = super::RedisAttempts::new(&self.redis)?;
+        for (place, time) in [("time_to_live", self.time_to_live), ("timeout", self.timeout)] {
+            match (place, time) {
+                (_, Some(Duration::ZERO)) => return Err(SettingsError::new(place, "some time", "none")),
+                ("timeout", Some(time)) => attempts = attempts.timeout(time),
+                (_, Some(time)) => attempts = attempts.time_to_live(time),
+                (_, None) => {}
+            }
+        }
+        Ok(policy.attempts(attempts))
+    }
+
+    #[cfg(not(feature = "redis"))]
+    fn add_to(&self, _: ValidateParameters) -> Result<ValidateParameters, SettingsError> {
+        Err(SettingsError::new("redis", "the feature redis", "a build without it"))
+    }
+}
+
+impl fmt::Debug for AttemptsSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AttemptsSettings")
+            .field("time_to_live", &self.time_to_live)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
     }
 }
 

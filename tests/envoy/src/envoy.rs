@@ -48,6 +48,7 @@ impl Envoy {
         let config = place.write("envoy.yaml", yaml).expect("a file");
         let (log, admin) = (place.path("envoy.log"), place.path("admin"));
         let child = Command::new(program())
+            .env("SOME_KEY", "the-key")
             .args(["--concurrency", "1", "--use-dynamic-base-id", "--log-level", "warning", "-c"])
             .arg(&config)
             .arg("--log-path")

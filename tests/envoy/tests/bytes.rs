@@ -5,8 +5,10 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use envoy_suite::{Client, Envoy, Model, Processor, Reply, Version};
-use stream_core::Passthrough;
+use envoy_suite::{Client, Ending, Envoy, Model, Processor, Reply, Version};
+use stream_core::{
+    Attention, Chunk, Context, Needs, Passthrough, Policy, PolicyError, StreamState, Verdict, async_trait,
+};
 use stream_testkit::{Cut, Fragments, Script, WireKind};
 
 const REQUEST: &str = r#"{"model":"some-model","stream":true,"messages":[]}"#;
@@ -47,4 +49,135 @@ async fn untouched_bytes_pass_as_they_came_in_three_cuts_and_all_versions() {
     let asked = model.asked();
     assert_eq!(asked.len(), 12);
     assert!(asked.iter().all(|asked| asked.body == REQUEST && asked.path == "/v1/chat/completions"));
+}
+
+/// Text arrives event by event, as it was sent.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Envoy: tests/envoy/run"]
+async fn events_arrive_as_they_are_sent() {
+    let log =
+        Script::new().text_fragments(Fragments::Chars(4)).text("one two end.").to_log(WireKind::OpenAiChat);
+    let pieces = Cut::Event.apply(&log).into_iter().map(|(_, piece)| (Duration::from_millis(300), piece));
+    let model = Model::always(Reply::events(pieces)).await;
+    let processor = Processor::policy(|| Passthrough).await;
+    let envoy = Envoy::between(model.address(), &[processor.address()]).await;
+    let answer = Client::new(envoy.address(), Version::Http1).post("/v1/chat/completions", REQUEST).await;
+    let [one, two, end] = ["one ", "two ", "end."].map(|word| answer.when(word).unwrap());
+    for (earlier, later) in [(one, two), (two, end)] {
+        let between = later.saturating_sub(earlier);
+        assert!(between > Duration::from_millis(150), "{one:?} {two:?} {end:?}");
+    }
+    assert_eq!(Bytes::from(answer.bytes()), log.bytes());
+}
+
+/// A call is judged for two seconds.
+struct Slow;
+
+#[async_trait]
+impl Policy for Slow {
+    fn needs(&self) -> Needs {
+        Needs::nothing().calls(Attention::Completed)
+    }
+
+    async fn on_chunk(
+        &mut self,
+        _: Chunk,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) {
+            let is_allowed = call.name() != "wipe";
+            ctx.decide(call.key(), async move {
+                tokio::time::sleep(Duration::from_secs(2)).await;
+                Ok(if is_allowed { Verdict::Release } else { Verdict::drop("no") })
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// A judge that takes two seconds delays its call, and neither the text before it nor anybody else's answer.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Envoy: tests/envoy/run"]
+async fn a_slow_judge_delays_only_its_call() {
+    let log = script().to_log(WireKind::OpenAiChat);
+    let text = Script::new().text("Hello.").to_log(WireKind::OpenAiChat);
+    let replies = [&log, &text].map(|log| Reply::events(log.chunks()));
+    let model =
+        Model::new(move |parts, _| replies[usize::from(parts.headers.contains_key("x-text"))].clone()).await;
+    let processor = Processor::policy(|| Slow).await;
+    let envoy = Envoy::between(model.address(), &[processor.address()]).await;
+    let client = Client::new(envoy.address(), Version::Http2);
+    let (judged, other) = tokio::join!(
+        client.post("/v1/chat/completions", REQUEST),
+        client.post_with("/v1/chat/completions", REQUEST, &[("x-text", "1")]),
+    );
+    assert_eq!(Bytes::from(judged.bytes()), log.bytes());
+    assert!(judged.when("told").unwrap() < Duration::from_secs(1), "{:?}", judged.when("told"));
+    assert!(judged.when("read_file").unwrap() >= Duration::from_secs(2));
+    assert_eq!(Bytes::from(other.bytes()), text.bytes());
+    assert!(other.pieces.last().unwrap().0 < Duration::from_secs(1));
+}
+
+/// No byte of a denied call arrives, streamed or whole; a whole answer has the right length.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Envoy: tests/envoy/run"]
+async fn a_denied_call_never_arrives() {
+    let script = Script::new().text("Gladly.").call("call_canary", "wipe", r#"{"disk":"canary"}"#);
+    let replies = [
+        Reply::events(script.to_log(WireKind::OpenAiChat).chunks()),
+        Reply::json(script.whole(WireKind::OpenAiChat)).header("etag", "canary"),
+    ];
+    let model =
+        Model::new(move |parts, _| replies[usize::from(parts.headers.contains_key("x-whole"))].clone()).await;
+    let processor = Processor::policy(|| Slow).await;
+    let envoy = Envoy::between(model.address(), &[processor.address()]).await;
+    let client = Client::new(envoy.address(), Version::Http1);
+    for headers in [&[][..], &[("x-whole", "1")]] {
+        let answer = client.post_with("/v1/chat/completions", REQUEST, headers).await;
+        assert_eq!((answer.status.as_u16(), answer.broken.as_deref()), (200, None));
+        let text = answer.text();
+        assert!(text.contains("Gladly.") && !text.contains("wipe") && !text.contains("canary"), "{text}");
+        assert!(!format!("{:?}", answer.headers).contains("canary"), "{:?}", answer.headers);
+        if !headers.is_empty() {
+            assert_eq!(answer.header("content-length"), Some(text.len().to_string().as_str()));
+        }
+    }
+}
+
+/// What is refused leaves the upstream untouched, and has the shape of its API.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Envoy: tests/envoy/run"]
+async fn a_refused_request_never_reaches_the_upstream() {
+    let model = Model::always(Reply::json("{}")).await;
+    let processor = Processor::policy(|| Passthrough).await;
+    let envoy = Envoy::between(model.address(), &[processor.address()]).await;
+    for version in [Version::Http1, Version::Http2] {
+        let client = Client::new(envoy.address(), version);
+        for (path, body, status, word) in [
+            ("/v1/chat/completions", "not json", 400, r#""type":"invalid_request_error""#),
+            ("/v1/messages/batches", "{}", 403, r#""type":"permission_error""#),
+            ("/v1/chat/completions", r#"{"model":"a","model":"b"}"#, 400, "each thing once"),
+        ] {
+            let answer = client.post(path, body).await;
+            assert_eq!(answer.status.as_u16(), status);
+            assert!(answer.text().contains(word), "{}", answer.text());
+            assert_eq!(answer.header("x-should-retry"), Some("false"));
+        }
+    }
+    assert_eq!(model.asked().len(), 0);
+}
+
+/// Trailers of the upstream come through, also where there were events.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Envoy: tests/envoy/run"]
+async fn trailers_pass() {
+    let log = script().to_log(WireKind::OpenAiChat);
+    let reply = Reply::events(log.chunks()).ending(Ending::Trailers("x-cost", "7"));
+    let model = Model::always(reply).await;
+    let processor = Processor::policy(|| Passthrough).await;
+    let envoy = Envoy::between(model.address(), &[processor.address()]).await;
+    let answer = Client::new(envoy.address(), Version::Http2).post("/h2/v1/chat/completions", REQUEST).await;
+    assert_eq!(Bytes::from(answer.bytes()), log.bytes());
+    assert_eq!(answer.trailers.unwrap()["x-cost"], "7");
 }
