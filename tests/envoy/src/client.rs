@@ -143,7 +143,10 @@ impl Answer {
             match frame.map(hyper::body::Frame::into_data) {
                 Ok(Ok(data)) => answer.pieces.push((start.elapsed(), data)),
                 Ok(Err(frame)) => answer.trailers = frame.into_trailers().ok(),
-                Err(error) => answer.broken = Some(error.to_string()),
+                Err(error) => {
+                    answer.broken = Some(error.to_string());
+                    break;
+                }
             }
         }
         answer

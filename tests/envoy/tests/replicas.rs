@@ -17,7 +17,7 @@ fn slow() -> (ChunkLog, Reply) {
         .text_fragments(Fragments::Chars(4))
         .text("It takes a while.")
         .to_log(WireKind::OpenAiChat);
-    let pieces = Cut::Event.apply(&log).into_iter().map(|(_, piece)| (Duration::from_millis(400), piece));
+    let pieces = Cut::Event.apply(&log).into_iter().map(|(_, piece)| (Duration::from_millis(700), piece));
     let reply = Reply::events(pieces.collect::<Vec<_>>());
     (log, reply)
 }
@@ -47,10 +47,18 @@ async fn replicas_come_and_go() {
             streams.spawn(async move { client.post(CHAT, REQUEST).await });
         };
         (0..30).for_each(|_| ask(&mut streams));
-        tokio::time::sleep(Duration::from_millis(1200)).await;
-        let replica = replicas.first_mut().unwrap();
-        let own = count(replica, "gateway_streams_open").await;
+        let until = Instant::now() + Duration::from_secs(20);
+        let mut open = Vec::new();
+        while open.iter().sum::<u64>() != 30 {
+            assert!(Instant::now() < until, "expected 30 open streams, found {open:?}");
+            open.clear();
+            for replica in &replicas {
+                open.push(count(replica, "gateway_streams_open").await);
+            }
+        }
+        let own = open[0];
         assert!(own > 0, "no stream goes through the replica");
+        let replica = replicas.first_mut().unwrap();
         replica.signal(signal);
         // While it goes, and Envoy has not seen it yet.
         for _ in 0..20 {
@@ -59,7 +67,7 @@ async fn replicas_come_and_go() {
         }
         let answers = streams.join_all().await;
         let (whole, broken): (Vec<_>, Vec<_>) =
-            answers.into_iter().partition(|answer| answer.broken.is_none());
+            answers.into_iter().partition(|answer| answer.broken.is_none() && answer.status.as_u16() == 200);
         let expected = if signal == "KILL" { own } else { 0 };
         assert_eq!(broken.len() as u64, expected, "{signal}: broken");
         for answer in whole {
