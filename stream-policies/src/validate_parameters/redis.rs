@@ -68,7 +68,8 @@ impl RedisAttempts {
             .set_number_of_retries(0)
             .set_connection_timeout(Some(self.timeout))
             .set_response_timeout(Some(self.timeout));
-        let made = ConnectionManager::new_lazy_with_config(self.client.clone(), config).map_err(away)?;
+        let made = ConnectionManager::new_lazy_with_config(self.client.clone(), config)
+            .map_err(|error| away(&error))?;
         Ok(self.connection.get_or_init(|| made).clone())
     }
 
@@ -78,9 +79,9 @@ impl RedisAttempts {
             match command.send(&mut connection).await {
                 // The connection has gone since it was last used: it is made anew, once.
                 Err(error) if error.is_unrecoverable_error() || error.is_io_error() => {
-                    command.send(&mut connection).await.map_err(away)
+                    command.send(&mut connection).await.map_err(|error| away(&error))
                 }
-                answer => answer.map_err(away),
+                answer => answer.map_err(|error| away(&error)),
             }
         };
         tokio::time::timeout(self.timeout, asked)
@@ -142,7 +143,7 @@ fn key(session: &SessionKey, tool: &str) -> Result<String, PolicyError> {
     Ok(format!("stream:attempts:{}:{session}:{}:{tool}", session.len(), tool.len()))
 }
 
-fn away(error: ::redis::RedisError) -> PolicyError {
+fn away(error: &::redis::RedisError) -> PolicyError {
     PolicyError::new(format!("Redis: {}", error.category()))
 }
 

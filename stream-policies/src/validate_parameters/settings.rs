@@ -188,6 +188,7 @@ impl AttemptsSettings {
     }
 
     #[cfg(not(feature = "redis"))]
+    #[allow(clippy::unused_self)]
     fn add_to(&self, _: ValidateParameters) -> Result<ValidateParameters, SettingsError> {
         Err(SettingsError::new("redis", "the feature redis", "a build without it"))
     }
