@@ -60,7 +60,7 @@ impl Envoy {
         let drain = file.drain.as_ref().map(|drain| {
             duration(drain.get_ref()).map_err(|message| Fault::at(text, &drain.span(), message))
         });
-        let processors = file.processors.iter().flat_map(|list| list.get_ref());
+        let processors = file.processors.iter().flat_map(Spanned::get_ref);
         let processors: Vec<(String, u16)> =
             processors.map(|processor| endpoint(processor, text)).collect::<Result<_, _>>()?;
         if let Some(list) = file.processors.as_ref().filter(|list| list.get_ref().is_empty()) {
