@@ -160,7 +160,8 @@ impl Cursor {
     fn begin(&mut self, machine: &Machine, from: usize, behind: Option<u8>) {
         self.clear = from;
         self.found = None;
-        self.trace = Trace { start: from, ..Trace::default() };
+        self.trace.start = from;
+        self.trace.positions.clear();
         self.state = machine.start(behind).map_or(State::Spent, State::Seeking);
     }
 
@@ -196,7 +197,8 @@ impl Cursor {
             Step::On => Read::On,
             Step::Clear => {
                 self.clear = at + 1;
-                self.trace = Trace { start: at + 1, ..Trace::default() };
+                self.trace.start = at + 1;
+                self.trace.positions.clear();
                 Read::On
             }
             Step::Found(found) => {
@@ -239,7 +241,7 @@ impl Cursor {
         };
         let from = self.clear.saturating_sub(window.base);
         let start = machine.start_of(found.back(window.base), window.text, from) + window.base;
-        let mut hit = Hit::new(machine.rule(found), start, found.end);
+        let mut hit = Hit::new(machine.rule(), start, found.end);
         if let Some(check) = machine.check
             && let Ok(text) = std::str::from_utf8(&window.text[start - window.base..found.end - window.base])
         {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::context::Lead;
 use crate::SettingsError;
 
 /// A regex or a literal, with the name under which hits are recorded.
@@ -35,6 +36,9 @@ pub struct Pattern {
     name: Arc<str>,
     pub(super) what: What,
     pub(super) check: Option<Check>,
+    pub(super) lead: Lead,
+    /// It is known that little text is read in vain where it begins.
+    pub(super) preset: bool,
 }
 
 /// Says which stretch of a match counts, if any does: a checksum.
@@ -49,13 +53,19 @@ pub(super) enum What {
 impl Pattern {
     /// A regex.
     pub fn regex(name: &str, regex: impl Into<String>) -> Self {
-        Self { name: name.into(), what: What::Regex(regex.into()), check: None }
+        Self {
+            name: name.into(),
+            what: What::Regex(regex.into()),
+            check: None,
+            lead: Lead::Any,
+            preset: false,
+        }
     }
 
     /// A literal.
     pub fn literal(name: &str, literal: impl Into<String>) -> Self {
         let what = What::Literal { text: literal.into(), ignore_case: false };
-        Self { name: name.into(), what, check: None }
+        Self { name: name.into(), what, check: None, lead: Lead::Any, preset: false }
     }
 
     /// Takes upper and lower case of ASCII letters in a literal for the same. A regex says `(?i)`.
@@ -72,8 +82,15 @@ impl Pattern {
         &self.name
     }
 
-    pub(crate) fn checked(name: &str, regex: &str, check: Check) -> Self {
-        Self { check: Some(check), ..Self::regex(name, regex) }
+    /// A regex of a preset, and behind what its matches may start.
+    pub(crate) fn preset(name: &str, regex: &str, lead: Lead) -> Self {
+        Self { lead, preset: true, ..Self::regex(name, regex) }
+    }
+
+    /// Counts where a checksum holds.
+    pub(crate) fn checked(mut self, check: Check) -> Self {
+        self.check = Some(check);
+        self
     }
 
     pub(super) fn name_arc(&self) -> Arc<str> {

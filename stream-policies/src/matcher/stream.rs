@@ -1,7 +1,12 @@
 //! A text that comes piece by piece.
 
+use std::sync::Arc;
+
 use super::Patterns;
 use super::cursor::{Cursor, Window};
+use super::gate::Gate;
+use super::literals::{Literals, Place};
+use super::threads::Threads;
 
 /// What was found: a stretch of the text, in bytes from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,16 +32,22 @@ pub(crate) const OVER_LIMIT: usize = usize::MAX;
 #[derive(Debug, Clone)]
 pub(crate) struct Matcher {
     patterns: Patterns,
+    /// Where the gate stands.
+    gate: u16,
+    /// More than the limit was undecided: all is withheld until no match is under way.
+    withholding: bool,
+    over: bool,
+    /// Patterns that have begun.
+    threads: Threads,
     cursors: Vec<Cursor>,
+    literals: Vec<Place>,
     /// The text from `base` on: what is undecided, and a little before it.
     text: Vec<u8>,
     base: usize,
     limit: usize,
     /// Nothing before is undecided. Not always up to date.
     clear: usize,
-    /// More than the limit was undecided: all is withheld until no match is under way.
-    withholding: bool,
-    over: bool,
+    #[cfg(test)]
     steps: u64,
 }
 
@@ -44,15 +55,20 @@ impl Matcher {
     /// A matcher for one text, of which at most `limit` bytes may be undecided.
     pub(crate) fn new(patterns: Patterns, limit: usize) -> Self {
         let cursors = patterns.machines().iter().map(Cursor::new).collect();
+        let literals = patterns.shared.literals.iter().map(Literals::start).collect();
         Self {
             patterns,
+            gate: 0,
+            withholding: false,
+            over: false,
+            threads: Threads::default(),
             cursors,
+            literals,
             text: Vec::new(),
             base: 0,
             limit,
             clear: 0,
-            withholding: false,
-            over: false,
+            #[cfg(test)]
             steps: 0,
         }
     }
@@ -62,31 +78,25 @@ impl Matcher {
         Self::new(self.patterns.clone(), self.limit)
     }
 
-    /// Takes more of the text, and adds what was found, in order. When more than the limit is undecided, all of it
-    /// counts as a hit ([`OVER_LIMIT`]), and so does what follows until no match can be under way any more.
+    /// Takes more of the text, and adds what was found. When more than the limit is undecided, all of it counts as a hit
+    /// ([`OVER_LIMIT`]), and so does what follows until no match can be under way any more.
     pub(crate) fn push(&mut self, text: &str, hits: &mut Vec<Hit>) {
         if self.over {
             return;
         }
-        self.text.reserve(text.len());
-        for (byte, is_char_end) in bytes(text) {
-            self.text.push(byte);
-            if self.withholding {
-                self.withhold(byte, is_char_end, hits);
-                continue;
+        let end = self.end();
+        self.text.extend_from_slice(text.as_bytes());
+        let mut at = 0;
+        while at < text.len() {
+            if self.threads.is_empty() && self.is_gate_alone() {
+                at = self.skip(text, at);
+                if at == text.len() {
+                    break;
+                }
             }
-            let (window, at) = (Window { text: &self.text, base: self.base }, self.end() - 1);
-            let mut decided = false;
-            for (cursor, machine) in self.cursors.iter_mut().zip(self.patterns.machines()) {
-                self.steps += cursor.advance(machine, window, at);
-                decided |= cursor.decided().is_some();
-            }
-            if decided {
-                self.settle(hits);
-            }
-            if is_char_end && self.end() - self.clear > self.limit {
-                self.check_limit(hits);
-            }
+            let byte = text.as_bytes()[at];
+            self.step(byte, end + at, text.is_char_boundary(at + 1), hits);
+            at += 1;
         }
         self.trim();
     }
@@ -96,68 +106,158 @@ impl Matcher {
         if std::mem::replace(&mut self.over, true) || self.withholding {
             return;
         }
+        let shared = Arc::clone(&self.patterns.shared);
+        self.threads.finish(&shared.anchored, self.end());
+        self.threads.conclude(&shared.anchored, &self.text, self.base, hits);
         self.finish_cursors();
         self.settle(hits);
     }
 
     /// How far the text is decided: everything before is part of a hit or of no match at all.
     pub(crate) fn decided(&self) -> usize {
+        let end = self.end();
         if self.withholding || self.over {
-            return self.end();
+            return end;
         }
-        let machines = self.patterns.machines();
-        let earliest = self.cursors.iter().zip(machines).map(|(c, m)| c.earliest(m, self.end()));
-        earliest.min().unwrap_or(usize::MAX).min(self.end())
+        let shared = &self.patterns.shared;
+        let mut decided = end - shared.gate.depth(self.gate).min(end);
+        decided = self.threads.earliest().map_or(decided, |start| decided.min(start));
+        for (cursor, machine) in self.cursors.iter().zip(&shared.machines) {
+            decided = decided.min(cursor.earliest(machine, end));
+        }
+        for (place, literals) in self.literals.iter().zip(&shared.literals) {
+            decided = decided.min(literals.earliest(*place, end));
+        }
+        decided
     }
 
-    /// How long the text is so far.
+    /// How much text has come, in bytes.
     pub(crate) fn end(&self) -> usize {
         self.base + self.text.len()
     }
 
-    /// How many bytes its machines have read: what shows that its work is linear.
+    /// How many bytes were read, counted once for each automaton that read them.
     #[cfg(test)]
     pub(crate) fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Takes every match that is certain: it is decided, and none of another machine can come before it.
-    fn settle(&mut self, hits: &mut Vec<Hit>) {
-        let end = self.end();
-        loop {
-            let machines = self.patterns.machines();
-            let decided = self.cursors.iter().filter_map(Cursor::decided);
-            let Some(best) = decided.min_by_key(|hit| (hit.start, hit.rule)) else { return };
-            let waits = self.cursors.iter().zip(machines).any(|(cursor, machine)| {
-                cursor.decided().is_none()
-                    && (cursor.earliest(machine, end), machine.first_rule()) < (best.start, best.rule)
-            });
-            if waits {
-                return;
+    /// Whether only the gate looks at text.
+    fn is_gate_alone(&self) -> bool {
+        // Over a limit this short even the gate would have to look.
+        let is_short = self.limit < Gate::DEPTH;
+        !self.withholding && !is_short && self.cursors.is_empty() && self.literals.is_empty()
+    }
+
+    /// Reads on while nothing but the gate is awake; where something is to be woken.
+    fn skip(&mut self, text: &str, from: usize) -> usize {
+        let gate = &self.patterns.shared.gate;
+        let mut state = self.gate;
+        for (at, byte) in text.as_bytes()[from..].iter().enumerate() {
+            let next = gate.step(state, *byte);
+            if gate.wakes(next) {
+                self.gate = state;
+                return from + at;
             }
-            hits.push(best);
-            let window = Window { text: &self.text, base: self.base };
-            for (cursor, machine) in self.cursors.iter_mut().zip(machines) {
-                if cursor.earliest(machine, end) < best.end {
-                    self.steps += cursor.restart(machine, window, best.end);
-                }
+            state = next;
+        }
+        self.gate = state;
+        text.len()
+    }
+
+    /// Takes the byte at `at`.
+    fn step(&mut self, byte: u8, at: usize, is_char_end: bool, hits: &mut Vec<Hit>) {
+        let shared = Arc::clone(&self.patterns.shared);
+        self.count(1 + self.threads.len() + self.literals.len());
+        self.gate = shared.gate.step(self.gate, byte);
+        let concludes = !self.threads.is_empty() && self.threads.step(&shared.anchored, byte, at);
+        if shared.gate.wakes(self.gate) {
+            self.threads.wake(&shared.anchored, shared.gate.woken(self.gate), at);
+        }
+        if self.withholding {
+            self.withhold(byte, at, is_char_end, hits);
+            return;
+        }
+        if concludes {
+            self.threads.conclude(&shared.anchored, &self.text, self.base, hits);
+        }
+        for (place, literals) in self.literals.iter_mut().zip(&shared.literals) {
+            literals.step(place, byte, at, hits);
+        }
+        if !self.cursors.is_empty() {
+            let window = Window { text: &self.text[..at + 1 - self.base], base: self.base };
+            let mut decided = false;
+            let mut steps = 0;
+            for (cursor, machine) in self.cursors.iter_mut().zip(&shared.machines) {
+                steps += cursor.advance(machine, window, at);
+                decided |= cursor.decided().is_some();
             }
-            if self.over {
-                self.finish_cursors();
+            self.count(usize::try_from(steps).unwrap_or(usize::MAX));
+            if decided {
+                self.settle_at(at + 1, hits);
             }
         }
+        if is_char_end && at + 1 - self.clear > self.limit {
+            self.check_limit(at + 1, hits);
+        }
+    }
+
+    #[cfg_attr(not(test), allow(clippy::unused_self, reason = "only tests count"))]
+    fn count(&mut self, steps: usize) {
+        #[cfg(test)]
+        {
+            self.steps += steps as u64;
+        }
+        #[cfg(not(test))]
+        let _ = steps;
+    }
+
+    /// Takes the matches that cursors have decided over, and lets them go on behind.
+    fn settle(&mut self, hits: &mut Vec<Hit>) {
+        self.settle_at(self.end(), hits);
+    }
+
+    fn settle_at(&mut self, end: usize, hits: &mut Vec<Hit>) {
+        let shared = Arc::clone(&self.patterns.shared);
+        let window = Window { text: &self.text[..end - self.base], base: self.base };
+        let mut steps = 0;
+        for (cursor, machine) in self.cursors.iter_mut().zip(&shared.machines) {
+            while let Some(hit) = cursor.decided() {
+                hits.push(hit);
+                steps += cursor.restart(machine, window, hit.end);
+                if self.over {
+                    steps += cursor.finish(machine, window);
+                }
+            }
+        }
+        self.count(usize::try_from(steps).unwrap_or(usize::MAX));
     }
 
     fn finish_cursors(&mut self) {
+        let shared = Arc::clone(&self.patterns.shared);
         let window = Window { text: &self.text, base: self.base };
-        for (cursor, machine) in self.cursors.iter_mut().zip(self.patterns.machines()) {
-            self.steps += cursor.finish(machine, window);
+        for (cursor, machine) in self.cursors.iter_mut().zip(&shared.machines) {
+            cursor.finish(machine, window);
         }
     }
 
-    fn check_limit(&mut self, hits: &mut Vec<Hit>) {
-        self.clear = self.decided();
-        let end = self.end();
+    /// How far the text up to `end` is decided, the rest of the piece left aside.
+    fn decided_at(&self, end: usize) -> usize {
+        let behind = self.end() - end;
+        let shared = &self.patterns.shared;
+        let mut decided = end - shared.gate.depth(self.gate).min(end);
+        decided = self.threads.earliest().map_or(decided, |start| decided.min(start));
+        for (cursor, machine) in self.cursors.iter().zip(&shared.machines) {
+            decided = decided.min(cursor.earliest(machine, self.end() - behind));
+        }
+        for (place, literals) in self.literals.iter().zip(&shared.literals) {
+            decided = decided.min(literals.earliest(*place, end));
+        }
+        decided
+    }
+
+    fn check_limit(&mut self, end: usize, hits: &mut Vec<Hit>) {
+        self.clear = self.decided_at(end);
         if end - self.clear <= self.limit {
             return;
         }
@@ -172,14 +272,20 @@ impl Matcher {
     }
 
     /// One more byte of text that is withheld; the end of it, if no match can be under way.
-    fn withhold(&mut self, byte: u8, is_char_end: bool, hits: &mut Vec<Hit>) {
-        let at = self.end() - 1;
-        let behind = self.text.len().checked_sub(2).map(|before| self.text[before]);
-        let mut under_way = false;
-        for (cursor, machine) in self.cursors.iter_mut().zip(self.patterns.machines()) {
-            self.steps += 1;
+    fn withhold(&mut self, byte: u8, at: usize, is_char_end: bool, hits: &mut Vec<Hit>) {
+        let shared = Arc::clone(&self.patterns.shared);
+        let behind = (at - self.base).checked_sub(1).map(|before| self.text[before]);
+        self.threads.forget_over();
+        let mut under_way = !self.threads.is_empty() || shared.gate.depth(self.gate) > 0;
+        for (cursor, machine) in self.cursors.iter_mut().zip(&shared.machines) {
             under_way |= cursor.pass(machine, byte, behind, at);
         }
+        let mut found = Vec::new();
+        for (place, literals) in self.literals.iter_mut().zip(&shared.literals) {
+            literals.step(place, byte, at, &mut found);
+            under_way |= literals.earliest(*place, at + 1) < at + 1;
+        }
+        self.count(self.cursors.len());
         match hits.last_mut() {
             Some(last) if last.rule == OVER_LIMIT && last.end == at => last.end += 1,
             _ => hits.push(Hit { continues: true, ..Hit::new(OVER_LIMIT, at, at + 1) }),
@@ -201,9 +307,17 @@ impl Matcher {
     }
 }
 
-/// The bytes of a text, each with whether it ends a character.
-fn bytes(text: &str) -> impl Iterator<Item = (u8, bool)> + '_ {
-    text.bytes().enumerate().map(|(at, byte)| (byte, text.is_char_boundary(at + 1)))
+/// Hits in order, of which those that overlap have become one, under the rule of the first.
+pub(super) fn joined(mut hits: Vec<Hit>) -> Vec<Hit> {
+    hits.sort_by_key(|hit| (hit.start, hit.rule));
+    let mut joined: Vec<Hit> = Vec::with_capacity(hits.len());
+    for hit in hits {
+        match joined.last_mut() {
+            Some(last) if hit.start < last.end => last.end = last.end.max(hit.end),
+            _ => joined.push(hit),
+        }
+    }
+    joined
 }
 
 /// How far back a pattern may look: a word boundary one byte, the end of a line two.

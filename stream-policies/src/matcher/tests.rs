@@ -3,22 +3,38 @@ use std::ops::Range;
 use proptest::prelude::*;
 use regex::Regex;
 
+use super::context::Context;
 use super::pattern::What;
 use super::{Hit, Matcher, OVER_LIMIT, Pattern, Patterns};
 
-/// What is found in a whole text, by another engine and by the book.
+/// What is found in a whole text, by another engine and by the book: the matches of each pattern, joined where they
+/// overlap.
 fn whole(patterns: &[Pattern], text: &str) -> Vec<(usize, Range<usize>)> {
-    let regexes: Vec<Regex> = patterns.iter().map(|pattern| Regex::new(&source(pattern)).unwrap()).collect();
     let mut found = Vec::new();
-    let mut from = 0;
-    loop {
-        let next = patterns.iter().zip(&regexes).enumerate().filter_map(|(rule, (pattern, regex))| {
-            next_match(pattern, regex, text, from).map(|range| (range.start, rule, range.end))
-        });
-        let Some((start, rule, end)) = next.min() else { return found };
-        found.push((rule, start..end));
-        from = end;
+    for (rule, pattern) in patterns.iter().enumerate() {
+        let regex = Regex::new(&source(pattern)).unwrap();
+        let is_literal = matches!(pattern.what, What::Literal { .. });
+        let mut from = 0;
+        while let Some(range) = regex.find_at(text, from).map(|found| found.range()) {
+            // Every occurrence of a literal counts, also those that overlap.
+            let first = text[range.start..].chars().next().map_or(1, char::len_utf8);
+            from = if is_literal { range.start + first } else { range.end };
+            found.push((rule, range));
+        }
     }
+    joined(found)
+}
+
+fn joined(mut found: Vec<(usize, Range<usize>)>) -> Vec<(usize, Range<usize>)> {
+    found.sort_by_key(|(rule, range)| (range.start, *rule));
+    let mut joined: Vec<(usize, Range<usize>)> = Vec::new();
+    for (rule, range) in found {
+        match joined.last_mut() {
+            Some((_, last)) if range.start < last.end => last.end = last.end.max(range.end),
+            _ => joined.push((rule, range)),
+        }
+    }
+    joined
 }
 
 fn source(pattern: &Pattern) -> String {
@@ -29,19 +45,37 @@ fn source(pattern: &Pattern) -> String {
     }
 }
 
-fn next_match(pattern: &Pattern, regex: &Regex, text: &str, mut from: usize) -> Option<Range<usize>> {
-    loop {
-        let found = regex.find_at(text, from)?;
-        let Some(check) = pattern.check else { return Some(found.range()) };
-        if let Some(counts) = check(found.as_str()) {
-            return Some(found.start() + counts.start..found.start() + counts.end);
-        }
-        from = found.start() + found.as_str().chars().next().map_or(1, char::len_utf8);
+/// What presets find in a whole text: from each place where a match may start, an anchored regex of another engine.
+fn whole_presets(presets: &[Pattern], text: &str) -> Vec<(usize, Range<usize>)> {
+    let mut contexts = vec![Context::Start];
+    for byte in text.bytes() {
+        contexts.push(contexts[contexts.len() - 1].then(byte));
     }
+    let mut found = Vec::new();
+    for (rule, pattern) in presets.iter().enumerate() {
+        let regex = Regex::new(&format!(r"\A(?:{})", source(pattern))).unwrap();
+        let mut start = 0;
+        while start < text.len() {
+            let here = text.is_char_boundary(start) && pattern.lead.allows(contexts[start]);
+            let range = here.then(|| regex.find(&text[start..])).flatten();
+            let counts = range.and_then(|found| match pattern.check {
+                Some(check) => check(found.as_str()),
+                None => Some(found.range()),
+            });
+            match counts {
+                Some(counts) => {
+                    found.push((rule, start + counts.start..start + counts.end));
+                    start += counts.end;
+                }
+                None => start += 1,
+            }
+        }
+    }
+    joined(found)
 }
 
 fn spans(hits: &[Hit]) -> Vec<(usize, Range<usize>)> {
-    hits.iter().map(|hit| (hit.rule, hit.start..hit.end)).collect()
+    joined(hits.iter().map(|hit| (hit.rule, hit.start..hit.end)).collect())
 }
 
 /// Pushes a text cut at these places, and checks after each piece that what is said to be decided is.
@@ -161,6 +195,114 @@ proptest! {
     }
 }
 
+/// Pieces of text in which secrets begin, end, overlap and nearly are.
+fn secrets() -> impl Strategy<Value = String> {
+    let key = "abcdefghijklmnopqrstuvwx";
+    let pieces = vec![
+        "the words ".to_owned(),
+        " ".to_owned(),
+        "_".to_owned(),
+        ".".to_owned(),
+        "\\n".to_owned(),
+        "%3D".to_owned(),
+        "é".to_owned(),
+        "x".to_owned(),
+        "9".to_owned(),
+        "X".to_owned(),
+        format!("sk-{key}"),
+        "sk-".to_owned(),
+        "sk_live_abcdefghijklmnop".to_owned(),
+        "AKIAIOSFODNN7EXAMPLE".to_owned(),
+        "AKIA".to_owned(),
+        format!("AIza{}", "b".repeat(35)),
+        "ghp_".to_owned(),
+        "a1".repeat(18),
+        "eyJhbGciOiJI.eyJzdWIiOi.c2ln".to_owned(),
+        "eyJ".to_owned(),
+        "jane@example.com".to_owned(),
+        "@".to_owned(),
+        ".co".to_owned(),
+        "4111 1111 1111 1111".to_owned(),
+        "4111".to_owned(),
+        "1111 ".to_owned(),
+        "DE89 3704 0044 0532 0130 00".to_owned(),
+        "GB82".to_owned(),
+        "-----BEGIN PRIVATE KEY-----".to_owned(),
+        "-----END PRIVATE KEY-----".to_owned(),
+        "-----".to_owned(),
+        "aws_secret_access_key = ".to_owned(),
+        "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".to_owned(),
+    ];
+    prop::collection::vec(prop::sample::select(pieces), 0..14).prop_map(|parts| parts.concat())
+}
+
+/// The patterns of all presets, compiled once.
+fn presets() -> &'static (Vec<Pattern>, Patterns) {
+    static ALL: std::sync::LazyLock<(Vec<Pattern>, Patterns)> = std::sync::LazyLock::new(|| {
+        let patterns = crate::redact::all_presets();
+        let compiled = compiled(&patterns);
+        (patterns, compiled)
+    });
+    &ALL
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_presets_find_in_any_pieces_is_what_they_find_in_the_whole(
+        text in secrets(),
+        cuts in prop::collection::vec(0_usize..400, 0..8),
+    ) {
+        let (patterns, compiled) = presets();
+        let expected = whole_presets(patterns, &text);
+        prop_assert_eq!(spans(&compiled.find_all(&text)), &expected[..], "{:?}", text);
+        let every: Vec<usize> = (0..=text.len()).collect();
+        for cuts in [&cuts, &every] {
+            let (hits, _) = streamed(compiled, &text, cuts, usize::MAX);
+            prop_assert_eq!(spans(&hits), &expected[..], "{:?}", text);
+        }
+    }
+}
+
+#[test]
+fn tables_of_all_presets_are_small_and_built_soon() {
+    let start = cpu_time::ThreadTime::now();
+    let patterns = compiled(&crate::redact::all_presets());
+    let took = start.elapsed();
+    assert!(patterns.memory() <= 2 << 20, "{} bytes", patterns.memory());
+    assert!(took.as_secs_f64() < 5.0, "{took:?}");
+}
+
+#[test]
+fn overlapping_matches_of_several_patterns_are_all_found() {
+    let patterns = compiled(&[
+        Pattern::literal("first", "abcd"),
+        Pattern::literal("second", "cdef"),
+        Pattern::regex("third", "f[0-9]+"),
+    ]);
+    for text in ["xabcdef12 y", "xabcdef12"] {
+        assert_eq!(spans(&patterns.find_all(text)), [(0, 1..9)]);
+        let every: Vec<usize> = (0..=text.len()).collect();
+        assert_eq!(spans(&streamed(&patterns, text, &every, usize::MAX).0), [(0, 1..9)]);
+    }
+}
+
+#[test]
+fn a_chunk_of_prose_is_held_only_where_a_secret_can_have_begun() {
+    let (patterns, _) = presets();
+    let keys: Vec<Pattern> = patterns.iter().filter(|pattern| pattern.name() != "email").cloned().collect();
+    let mut matcher = Matcher::new(compiled(&keys), usize::MAX);
+    let mut hits = Vec::new();
+    for (piece, held) in
+        [("The task", 0), ("s as", 2), ("k for", 0), (" s", 1), ("uch a", 1), (" DE", 2), ("N", 0)]
+    {
+        matcher.push(piece, &mut hits);
+        assert_eq!(matcher.end() - matcher.decided(), held, "{piece:?}");
+    }
+    assert_eq!(hits, []);
+}
+
 fn compiled(patterns: &[Pattern]) -> Patterns {
     Patterns::new(patterns).unwrap()
 }
@@ -214,7 +356,7 @@ fn over_the_limit_everything_is_withheld_until_no_match_is_under_way() {
 fn work_is_linear_in_the_text() {
     let presets = crate::redact::all_presets();
     let patterns = compiled(&presets);
-    let machines = patterns.machines().len() as u64;
+    let machines = presets.len() as u64;
     for sample in [
         "The quick brown fox jumps over jane@example.com, 4111 1111 1111 1111 and sk-abcdefghijklmnopqrstuvwx. ",
         "1234 5678 9012 3456 7890 ",

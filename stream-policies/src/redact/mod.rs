@@ -65,6 +65,7 @@ mod arguments;
 mod checks;
 mod policy;
 mod preset;
+mod probe;
 mod settings;
 mod strings;
 #[cfg(test)]
@@ -72,6 +73,7 @@ mod tests;
 
 pub use self::policy::Redact;
 pub use self::preset::Preset;
+pub use self::probe::Probe;
 pub use self::settings::{AtLimit, Place, RedactSettings};
 
 /// The patterns of all presets.

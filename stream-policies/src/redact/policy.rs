@@ -10,7 +10,7 @@ use stream_core::{
 
 use super::arguments::{self, Redacted};
 use super::strings::Strings;
-use super::{AtLimit, Place, RedactSettings};
+use super::{AtLimit, Place, Preset, RedactSettings};
 use crate::SettingsError;
 use crate::matcher::{Hit, Lane, Lanes, OVER_LIMIT, Patterns, Release, signed};
 
@@ -20,8 +20,8 @@ use crate::matcher::{Hit, Lane, Lanes, OVER_LIMIT, Patterns, Release, signed};
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Redact {
-    patterns: Patterns,
-    settings: Arc<RedactSettings>,
+    pub(super) patterns: Patterns,
+    pub(super) settings: Arc<RedactSettings>,
     lanes: Lanes,
     /// What has come of opaque blocks that clients put together.
     fragments: BTreeMap<BlockKey, String>,
@@ -29,11 +29,13 @@ pub struct Redact {
 
 impl Redact {
     pub(super) fn new(settings: RedactSettings) -> Result<Self, SettingsError> {
-        let patterns = settings.all_patterns();
-        if patterns.is_empty() {
+        if settings.presets.is_empty() && settings.patterns.is_empty() {
             return Err(SettingsError::new("redact", "a preset or a pattern", "none"));
         }
-        let patterns = Patterns::new(&patterns)?;
+        let patterns = match settings.patterns.is_empty() {
+            true => Preset::compiled(&settings.presets)?,
+            false => Patterns::new(&settings.all_patterns())?,
+        };
         check_replacement(&settings.replacement, &patterns)?;
         let lanes = Lanes::new(patterns.clone(), settings.hold_limit, settings.block_ends);
         Ok(Self { patterns, settings: Arc::new(settings), lanes, fragments: BTreeMap::new() })

@@ -1,9 +1,13 @@
 //! Patterns for common secrets.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use serde::Deserialize;
 
 use super::checks;
-use crate::matcher::Pattern;
+use crate::SettingsError;
+use crate::matcher::{Lead, Pattern, Patterns};
 
 /// A kind of secret that is known by its shape. What is found is recorded under the preset's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
@@ -54,43 +58,65 @@ impl Preset {
         }
     }
 
+    /// The patterns of presets, compiled once for all policies that look for just these.
+    pub(super) fn compiled(presets: &[Self]) -> Result<Patterns, SettingsError> {
+        static COMPILED: Mutex<BTreeMap<Vec<Preset>, Patterns>> = Mutex::new(BTreeMap::new());
+        let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(patterns) = compiled.get(presets) {
+            return Ok(patterns.clone());
+        }
+        let all: Vec<Pattern> = presets.iter().flat_map(|preset| preset.patterns()).collect();
+        let patterns = Patterns::new(&all)?;
+        if compiled.len() < MOST_COMPILED {
+            compiled.insert(presets.to_vec(), patterns.clone());
+        }
+        Ok(patterns)
+    }
+
     pub(super) fn patterns(self) -> Vec<Pattern> {
         let name = self.name();
-        let regexes = |all: &[&str]| all.iter().map(|regex| Pattern::regex(name, *regex)).collect();
+        let regexes = |all: &[(Lead, &str)]| {
+            all.iter().map(|(lead, regex)| Pattern::preset(name, regex, *lead)).collect()
+        };
         match self {
             Self::CloudKey => regexes(CLOUD_KEYS),
             Self::ApiKey => regexes(API_KEYS),
-            Self::PrivateKey => regexes(&[PRIVATE_KEY]),
-            Self::Jwt => regexes(&[JWT]),
-            Self::Email => regexes(&[EMAIL]),
-            Self::CardNumber => vec![Pattern::checked(name, CARD_NUMBER, checks::card)],
-            Self::Iban => vec![Pattern::checked(name, IBAN, checks::iban)],
+            Self::PrivateKey => regexes(&[(Lead::Any, PRIVATE_KEY)]),
+            Self::Jwt => regexes(&[(Lead::Any, JWT)]),
+            Self::Email => regexes(&[(Lead::Any, EMAIL)]),
+            Self::CardNumber => {
+                vec![Pattern::preset(name, CARD_NUMBER, Lead::Number).checked(checks::card)]
+            }
+            Self::Iban => vec![Pattern::preset(name, IBAN, Lead::Number).checked(checks::iban)],
         }
     }
 }
 
+/// How many lists of presets stay compiled.
+const MOST_COMPILED: usize = 32;
+
 // Keys are glued to names (`key_AKIA…`), and to escapes that somebody wrote out (`\nAIza…`, `%3DAIza…`): a prefix that
-// cannot begin anew inside of its own key needs no boundary before it, and the others take these too.
-const CLOUD_KEYS: &[&str] = &[
-    r"(?:(?-u:\b)|[a-z_]|%[0-9A-Fa-f]{2})(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}",
-    r#"(?i:aws_?secret_?(?:access_?)?key)["']?[ ]?[=:][ ]?["']?[A-Za-z0-9/+]{40}"#,
-    r"(?:(?-u:\b)|\\[nrtbf]|%[0-9A-Fa-f]{2})AIza[A-Za-z0-9_-]{35}",
-    r"ya29\.[A-Za-z0-9_-]{20,}",
-    r"AccountKey=[A-Za-z0-9+/]{86}==",
+// cannot begin anew inside of its own key needs no lead, and the others take these too.
+const CLOUD_KEYS: &[(Lead, &str)] = &[
+    (Lead::Capitals, r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}"),
+    (Lead::Any, r#"(?i:aws_?secret_?(?:access_?)?key)["']?[ ]?[=:][ ]?["']?[A-Za-z0-9/+]{40}"#),
+    (Lead::Key, r"AIza[A-Za-z0-9_-]{35}"),
+    (Lead::Any, r"ya29\.[A-Za-z0-9_-]{20,}"),
+    (Lead::Any, r"AccountKey=[A-Za-z0-9+/]{86}=="),
 ];
 
-const API_KEYS: &[&str] = &[
+const API_KEYS: &[(Lead, &str)] = &[
     // `task-…` is no key.
-    r"(?:(?-u:\b)|_|\\[nrtbf]|%[0-9A-Fa-f]{2})sk-[A-Za-z0-9_-]{20,}",
-    r"hf_[A-Za-z0-9]{30,}",
-    r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})",
-    r"glpat-[A-Za-z0-9_-]{20,}",
-    r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
-    r"https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,}",
-    r"(?:(?-u:\b)|_|\\[nrtbf]|%[0-9A-Fa-f]{2})[rs]k_(?:live|test)_[A-Za-z0-9]{16,}",
-    r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}",
-    r"npm_[A-Za-z0-9]{36}",
-    r"pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}",
+    (Lead::Key, r"sk-[A-Za-z0-9_-]{20,}"),
+    (Lead::Any, r"hf_[A-Za-z0-9]{30,}"),
+    (Lead::Any, r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})"),
+    (Lead::Any, r"glpat-[A-Za-z0-9_-]{20,}"),
+    (Lead::Any, r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    (Lead::Any, r"https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,}"),
+    (Lead::Key, r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
+    (Lead::Any, r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
+    (Lead::Any, r"npm_[A-Za-z0-9]{36}"),
+    (Lead::Any, r"pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}"),
 ];
 
 // A key that was cut off is still one.
@@ -102,6 +128,6 @@ const JWT: &str = r"eyJ[A-Za-z0-9_-]{5,}\.eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+";
 const EMAIL: &str = r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}[A-Za-z0-9_-]*";
 
 // Spaces and hyphens of any width between digits; between four groups of four digits anything that parts them.
-const CARD_NUMBER: &str = r"(?:(?-u:\b)|_|\\[nrt])(?:[0-9](?:[ \x{A0}\x{2007}\x{2009}\x{202F}\x{2010}-\x{2015}-]?[0-9]){12,18}|[0-9]{4}(?:[ ./,_\x{A0}\x{2010}-\x{2015}-]{1,3}[0-9]{4}){3})(?:(?-u:\b)|_)";
+const CARD_NUMBER: &str = r"(?:[0-9](?:[ \x{A0}\x{2007}\x{2009}\x{202F}\x{2010}-\x{2015}-]?[0-9]){12,18}|[0-9]{4}(?:[ ./,_\x{A0}\x{2010}-\x{2015}-]{1,3}[0-9]{4}){3})(?:(?-u:\b)|_)";
 
-const IBAN: &str = r"(?:(?-u:\b)|_|\\[nrt])[A-Za-z]{2}[0-9]{2}(?:[ \x{A0}\x{2007}\x{2009}\x{202F}\x{2010}-\x{2015}-]?[A-Za-z0-9]{4}){2,7}(?:[ \x{A0}\x{2007}\x{2009}\x{202F}\x{2010}-\x{2015}-]?[A-Za-z0-9]{1,4})?(?:(?-u:\b)|_)";
+const IBAN: &str = r"[A-Za-z]{2}[0-9]{2}(?:[ \x{A0}\x{2007}\x{2009}\x{202F}\x{2010}-\x{2015}-]?[A-Za-z0-9]{4}){2,7}(?:[ \x{A0}\x{2007}\x{2009}\x{202F}\x{2010}-\x{2015}-]?[A-Za-z0-9]{1,4})?(?:(?-u:\b)|_)";
