@@ -14,8 +14,11 @@ use super::context::Context;
 #[derive(Debug)]
 pub(super) struct Gate {
     classes: [u8; 256],
-    stride: usize,
-    next: Vec<u16>,
+    /// A state is where its row starts in `next`; rows are this power of two long.
+    shift: u32,
+    next: Vec<u32>,
+    /// From this state on, patterns are woken.
+    waking: u32,
     states: Vec<State>,
     woken: Vec<Woken>,
 }
@@ -55,31 +58,30 @@ impl Gate {
 
     /// Takes a byte.
     #[inline]
-    pub(super) fn step(&self, state: u16, byte: u8) -> u16 {
-        let class = usize::from(self.classes[usize::from(byte)]);
-        self.next[usize::from(state) * self.stride + class]
+    pub(super) fn step(&self, state: u32, byte: u8) -> u32 {
+        self.next[state as usize + usize::from(self.classes[usize::from(byte)])]
     }
 
     /// How many bytes ago the first pattern that is under way began.
     #[inline]
-    pub(super) fn depth(&self, state: u16) -> usize {
-        usize::from(self.states[usize::from(state)].depth)
+    pub(super) fn depth(&self, state: u32) -> usize {
+        usize::from(self.states[(state >> self.shift) as usize].depth)
     }
 
     /// Whether patterns are woken.
     #[inline]
-    pub(super) fn wakes(&self, state: u16) -> bool {
-        self.states[usize::from(state)].count > 0
+    pub(super) fn wakes(&self, state: u32) -> bool {
+        state >= self.waking
     }
 
     /// The patterns that are woken.
-    pub(super) fn woken(&self, state: u16) -> &[Woken] {
-        let State { from, count, .. } = self.states[usize::from(state)];
+    pub(super) fn woken(&self, state: u32) -> &[Woken] {
+        let State { from, count, .. } = self.states[(state >> self.shift) as usize];
         &self.woken[from as usize..from as usize + usize::from(count)]
     }
 
     pub(super) fn memory(&self) -> usize {
-        self.next.len() * size_of::<u16>()
+        self.next.len() * size_of::<u32>()
             + self.states.len() * size_of::<State>()
             + self.woken.len() * size_of::<Woken>()
     }
@@ -88,7 +90,14 @@ impl Gate {
 impl Default for Gate {
     fn default() -> Self {
         let state = State { depth: 0, from: 0, count: 0 };
-        Self { classes: [0; 256], stride: 1, next: vec![0], states: vec![state], woken: Vec::new() }
+        Self {
+            classes: [0; 256],
+            shift: 0,
+            next: vec![0],
+            waking: u32::MAX,
+            states: vec![state],
+            woken: Vec::new(),
+        }
     }
 }
 
@@ -107,22 +116,36 @@ impl<'a> Builder<'a> {
     /// `None` if there are more states than that.
     fn build(mut self, most: usize) -> Option<Gate> {
         let (classes, bytes) = self.classes();
-        let mut gate = Gate { classes, stride: bytes.len(), ..Gate::default() };
-        gate.next.clear();
-        gate.states.clear();
         self.number((Context::Start, Vec::new(), Vec::new()));
-        let mut at = 0;
-        while let Some((context, under_way, _)) = self.keys.get(at).cloned() {
+        let mut rows: Vec<Vec<u16>> = Vec::new();
+        while let Some((context, under_way, _)) = self.keys.get(rows.len()).cloned() {
+            let mut row = Vec::with_capacity(bytes.len());
             for byte in &bytes {
                 let key = self.step(context, &under_way, *byte);
-                gate.next.push(self.number(key));
+                row.push(self.number(key));
             }
+            rows.push(row);
             if self.keys.len() > most {
                 return None;
             }
-            at += 1;
         }
-        for (_, under_way, woken) in &self.keys {
+        // Those that wake come last: one comparison tells them.
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|state| !self.keys[*state].2.is_empty());
+        let mut place = vec![0_u32; rows.len()];
+        let shift = bytes.len().next_power_of_two().trailing_zeros();
+        for (at, state) in order.iter().enumerate() {
+            place[*state] = u32::try_from(at << shift).ok()?;
+        }
+        let waking = order.iter().position(|state| !self.keys[*state].2.is_empty());
+        let waking = waking.map_or(Some(u32::MAX), |at| u32::try_from(at << shift).ok())?;
+        let mut gate = Gate { classes, shift, waking, ..Gate::default() };
+        gate.next.clear();
+        gate.states.clear();
+        for state in order {
+            let (_, under_way, woken) = &self.keys[state];
+            gate.next.extend(rows[state].iter().map(|next| place[usize::from(*next)]));
+            gate.next.resize(gate.next.len().next_multiple_of(1 << shift), 0);
             gate.states.push(State {
                 depth: under_way.iter().map(|woken| woken.depth).max().unwrap_or_default(),
                 from: u32::try_from(gate.woken.len()).ok()?,

@@ -137,10 +137,6 @@ impl Patterns {
             gate.wakes(state)
         })
     }
-
-    fn machines(&self) -> &[Machine] {
-        &self.shared.machines
-    }
 }
 
 /// The largest automaton that a regex becomes which knows its start, in bytes.

@@ -1,12 +1,10 @@
 //! A text that comes piece by piece.
 
-use std::sync::Arc;
-
-use super::Patterns;
 use super::cursor::{Cursor, Window};
 use super::gate::Gate;
 use super::literals::{Literals, Place};
 use super::threads::Threads;
+use super::{Patterns, Shared};
 
 /// What was found: a stretch of the text, in bytes from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +30,14 @@ pub(crate) const OVER_LIMIT: usize = usize::MAX;
 #[derive(Debug, Clone)]
 pub(crate) struct Matcher {
     patterns: Patterns,
+    progress: Progress,
+}
+
+/// How far a matcher has come.
+#[derive(Debug, Clone)]
+struct Progress {
     /// Where the gate stands.
-    gate: u16,
+    gate: u32,
     /// More than the limit was undecided: all is withheld until no match is under way.
     withholding: bool,
     over: bool,
@@ -54,16 +58,56 @@ pub(crate) struct Matcher {
 impl Matcher {
     /// A matcher for one text, of which at most `limit` bytes may be undecided.
     pub(crate) fn new(patterns: Patterns, limit: usize) -> Self {
-        let cursors = patterns.machines().iter().map(Cursor::new).collect();
-        let literals = patterns.shared.literals.iter().map(Literals::start).collect();
+        let progress = Progress::new(&patterns.shared, limit);
+        Self { patterns, progress }
+    }
+
+    /// A matcher of the same kind for another text.
+    pub(crate) fn emptied(&self) -> Self {
+        Self::new(self.patterns.clone(), self.progress.limit)
+    }
+
+    /// Takes more of the text, and adds what was found. When more than the limit is undecided, all of it counts as a hit
+    /// ([`OVER_LIMIT`]), and so does what follows until no match can be under way any more.
+    pub(crate) fn push(&mut self, text: &str, hits: &mut Vec<Hit>) {
+        self.progress.push(&self.patterns.shared, text, hits);
+    }
+
+    /// The text is over: adds what was still undecided.
+    pub(crate) fn finish(&mut self, hits: &mut Vec<Hit>) {
+        self.progress.finish(&self.patterns.shared, hits);
+    }
+
+    /// How far the text is decided: everything before is part of a hit or of no match at all.
+    pub(crate) fn decided(&self) -> usize {
+        let end = self.end();
+        if self.progress.withholding || self.progress.over {
+            return end;
+        }
+        self.progress.decided(&self.patterns.shared, end)
+    }
+
+    /// How much text has come, in bytes.
+    pub(crate) fn end(&self) -> usize {
+        self.progress.end()
+    }
+
+    /// How many bytes were read, counted once for each automaton that read them.
+    #[cfg(test)]
+    pub(crate) fn steps(&self) -> u64 {
+        self.progress.steps
+    }
+}
+
+impl Progress {
+    fn new(shared: &Shared, limit: usize) -> Self {
         Self {
-            patterns,
             gate: 0,
             withholding: false,
             over: false,
             threads: Threads::default(),
-            cursors,
-            literals,
+            cursors: shared.machines.iter().map(Cursor::new).collect(),
+            literals: shared.literals.iter().map(Literals::start).collect(),
             text: Vec::new(),
             base: 0,
             limit,
@@ -73,53 +117,43 @@ impl Matcher {
         }
     }
 
-    /// A matcher of the same kind for another text.
-    pub(crate) fn emptied(&self) -> Self {
-        Self::new(self.patterns.clone(), self.limit)
-    }
-
-    /// Takes more of the text, and adds what was found. When more than the limit is undecided, all of it counts as a hit
-    /// ([`OVER_LIMIT`]), and so does what follows until no match can be under way any more.
-    pub(crate) fn push(&mut self, text: &str, hits: &mut Vec<Hit>) {
+    fn push(&mut self, shared: &Shared, text: &str, hits: &mut Vec<Hit>) {
         if self.over {
             return;
         }
         let end = self.end();
         self.text.extend_from_slice(text.as_bytes());
+        let is_gate_alone = self.is_gate_alone();
         let mut at = 0;
         while at < text.len() {
-            if self.threads.is_empty() && self.is_gate_alone() {
-                at = self.skip(text, at);
+            if is_gate_alone && self.threads.is_empty() && !self.withholding {
+                at = self.skip(shared, text, at);
                 if at == text.len() {
                     break;
                 }
             }
             let byte = text.as_bytes()[at];
-            self.step(byte, end + at, text.is_char_boundary(at + 1), hits);
+            self.step(shared, byte, end + at, text.is_char_boundary(at + 1), hits);
             at += 1;
         }
-        self.trim();
+        self.trim(shared);
     }
 
-    /// The text is over: adds what was still undecided.
-    pub(crate) fn finish(&mut self, hits: &mut Vec<Hit>) {
+    fn finish(&mut self, shared: &Shared, hits: &mut Vec<Hit>) {
         if std::mem::replace(&mut self.over, true) || self.withholding {
             return;
         }
-        let shared = Arc::clone(&self.patterns.shared);
         self.threads.finish(&shared.anchored, self.end());
         self.threads.conclude(&shared.anchored, &self.text, self.base, hits);
-        self.finish_cursors();
-        self.settle(hits);
+        let window = Window { text: &self.text, base: self.base };
+        for (cursor, machine) in self.cursors.iter_mut().zip(&shared.machines) {
+            cursor.finish(machine, window);
+        }
+        self.settle(shared, self.end(), hits);
     }
 
-    /// How far the text is decided: everything before is part of a hit or of no match at all.
-    pub(crate) fn decided(&self) -> usize {
-        let end = self.end();
-        if self.withholding || self.over {
-            return end;
-        }
-        let shared = &self.patterns.shared;
+    /// How far the text up to `end` is decided, with what was read up to there.
+    fn decided(&self, shared: &Shared, end: usize) -> usize {
         let mut decided = end - shared.gate.depth(self.gate).min(end);
         decided = self.threads.earliest().map_or(decided, |start| decided.min(start));
         for (cursor, machine) in self.cursors.iter().zip(&shared.machines) {
@@ -131,27 +165,20 @@ impl Matcher {
         decided
     }
 
-    /// How much text has come, in bytes.
-    pub(crate) fn end(&self) -> usize {
+    fn end(&self) -> usize {
         self.base + self.text.len()
-    }
-
-    /// How many bytes were read, counted once for each automaton that read them.
-    #[cfg(test)]
-    pub(crate) fn steps(&self) -> u64 {
-        self.steps
     }
 
     /// Whether only the gate looks at text.
     fn is_gate_alone(&self) -> bool {
         // Over a limit this short even the gate would have to look.
         let is_short = self.limit < Gate::DEPTH;
-        !self.withholding && !is_short && self.cursors.is_empty() && self.literals.is_empty()
+        !is_short && self.cursors.is_empty() && self.literals.is_empty()
     }
 
     /// Reads on while nothing but the gate is awake; where something is to be woken.
-    fn skip(&mut self, text: &str, from: usize) -> usize {
-        let gate = &self.patterns.shared.gate;
+    fn skip(&mut self, shared: &Shared, text: &str, from: usize) -> usize {
+        let gate = &shared.gate;
         let mut state = self.gate;
         for (at, byte) in text.as_bytes()[from..].iter().enumerate() {
             let next = gate.step(state, *byte);
@@ -166,8 +193,7 @@ impl Matcher {
     }
 
     /// Takes the byte at `at`.
-    fn step(&mut self, byte: u8, at: usize, is_char_end: bool, hits: &mut Vec<Hit>) {
-        let shared = Arc::clone(&self.patterns.shared);
+    fn step(&mut self, shared: &Shared, byte: u8, at: usize, is_char_end: bool, hits: &mut Vec<Hit>) {
         self.count(1 + self.threads.len() + self.literals.len());
         self.gate = shared.gate.step(self.gate, byte);
         let concludes = !self.threads.is_empty() && self.threads.step(&shared.anchored, byte, at);
@@ -175,7 +201,7 @@ impl Matcher {
             self.threads.wake(&shared.anchored, shared.gate.woken(self.gate), at);
         }
         if self.withholding {
-            self.withhold(byte, at, is_char_end, hits);
+            self.withhold(shared, byte, at, is_char_end, hits);
             return;
         }
         if concludes {
@@ -194,11 +220,11 @@ impl Matcher {
             }
             self.count(usize::try_from(steps).unwrap_or(usize::MAX));
             if decided {
-                self.settle_at(at + 1, hits);
+                self.settle(shared, at + 1, hits);
             }
         }
         if is_char_end && at + 1 - self.clear > self.limit {
-            self.check_limit(at + 1, hits);
+            self.check_limit(shared, at + 1, hits);
         }
     }
 
@@ -213,12 +239,7 @@ impl Matcher {
     }
 
     /// Takes the matches that cursors have decided over, and lets them go on behind.
-    fn settle(&mut self, hits: &mut Vec<Hit>) {
-        self.settle_at(self.end(), hits);
-    }
-
-    fn settle_at(&mut self, end: usize, hits: &mut Vec<Hit>) {
-        let shared = Arc::clone(&self.patterns.shared);
+    fn settle(&mut self, shared: &Shared, end: usize, hits: &mut Vec<Hit>) {
         let window = Window { text: &self.text[..end - self.base], base: self.base };
         let mut steps = 0;
         for (cursor, machine) in self.cursors.iter_mut().zip(&shared.machines) {
@@ -233,31 +254,8 @@ impl Matcher {
         self.count(usize::try_from(steps).unwrap_or(usize::MAX));
     }
 
-    fn finish_cursors(&mut self) {
-        let shared = Arc::clone(&self.patterns.shared);
-        let window = Window { text: &self.text, base: self.base };
-        for (cursor, machine) in self.cursors.iter_mut().zip(&shared.machines) {
-            cursor.finish(machine, window);
-        }
-    }
-
-    /// How far the text up to `end` is decided, the rest of the piece left aside.
-    fn decided_at(&self, end: usize) -> usize {
-        let behind = self.end() - end;
-        let shared = &self.patterns.shared;
-        let mut decided = end - shared.gate.depth(self.gate).min(end);
-        decided = self.threads.earliest().map_or(decided, |start| decided.min(start));
-        for (cursor, machine) in self.cursors.iter().zip(&shared.machines) {
-            decided = decided.min(cursor.earliest(machine, self.end() - behind));
-        }
-        for (place, literals) in self.literals.iter().zip(&shared.literals) {
-            decided = decided.min(literals.earliest(*place, end));
-        }
-        decided
-    }
-
-    fn check_limit(&mut self, end: usize, hits: &mut Vec<Hit>) {
-        self.clear = self.decided_at(end);
+    fn check_limit(&mut self, shared: &Shared, end: usize, hits: &mut Vec<Hit>) {
+        self.clear = self.decided(shared, end);
         if end - self.clear <= self.limit {
             return;
         }
@@ -272,8 +270,7 @@ impl Matcher {
     }
 
     /// One more byte of text that is withheld; the end of it, if no match can be under way.
-    fn withhold(&mut self, byte: u8, at: usize, is_char_end: bool, hits: &mut Vec<Hit>) {
-        let shared = Arc::clone(&self.patterns.shared);
+    fn withhold(&mut self, shared: &Shared, byte: u8, at: usize, is_char_end: bool, hits: &mut Vec<Hit>) {
         let behind = (at - self.base).checked_sub(1).map(|before| self.text[before]);
         self.threads.forget_over();
         let mut under_way = !self.threads.is_empty() || shared.gate.depth(self.gate) > 0;
@@ -295,9 +292,17 @@ impl Matcher {
     }
 
     /// Forgets text that is decided, but for what a boundary may look back at.
-    fn trim(&mut self) {
-        self.clear = self.decided();
-        let gone = self.clear.saturating_sub(LOOK_BEHIND).saturating_sub(self.base);
+    fn trim(&mut self, shared: &Shared) {
+        let end = self.end();
+        self.clear = if self.withholding { end } else { self.decided(shared, end) };
+        // Only cursors look back.
+        let kept = if self.cursors.is_empty() { 0 } else { LOOK_BEHIND };
+        let gone = self.clear.saturating_sub(kept).saturating_sub(self.base);
+        if gone == self.text.len() {
+            self.text.clear();
+            self.base += gone;
+            return;
+        }
         // Moving the rest costs no more than what is forgotten.
         if gone > 0 && gone >= self.text.len() / 2 {
             self.text.drain(..gone);

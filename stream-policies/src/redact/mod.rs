@@ -2,8 +2,8 @@
 //!
 //! Regexes, literals and [presets](Preset) are looked for in text, reasoning, refusals and the arguments of calls; what
 //! is found leaves as a placeholder. The result is the same however the upstream splits its text, and equal to what
-//! redacting the whole text at once would give: the leftmost match, the pattern listed first where several match at one
-//! place, then on behind it.
+//! redacting the whole text at once would give: the matches of each pattern, from the left; those that overlap leave as one
+//! placeholder, under the name of the first.
 //!
 //! ```
 //! use stream_policies::{Preset, RedactSettings};
@@ -33,7 +33,7 @@
 //!
 //! A chunk leaves as soon as no match can start in it any more that has not been decided. Most patterns are clear of
 //! each word within a byte, an e-mail address is not clear of a word before the next space: then text runs one chunk
-//! behind. A chunk in which nothing was found leaves as the bytes that came, however long it was held. Text at the end of
+//! behind ([`Probe`] measures it). What has to stand before a key (`task-…` is none) is looked at, and is not part of the match. A chunk in which nothing was found leaves as the bytes that came, however long it was held. Text at the end of
 //! a block may go on in the next one, since clients put a choice's text together; by default it waits for that, and a
 //! call behind it waits too. Reasoning does not, or every answer would wait for its end.
 //!
