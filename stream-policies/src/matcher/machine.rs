@@ -119,7 +119,7 @@ impl Machine {
 impl Found {
     /// The same match, with the text moved by this much.
     pub(super) fn back(self, by: usize) -> Self {
-        Self { end: self.end - by, ..self }
+        Self { end: self.end - by }
     }
 }
 
