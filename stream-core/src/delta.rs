@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::text_calls::{TextCall, UnparsedCall};
 
@@ -78,6 +79,8 @@ pub(crate) struct Split {
     pub(crate) call: Option<u32>,
     /// The wrapper around calls, or the reasoning tags, that it stands in; numbered as items are, and unlike them.
     pub(crate) section: Option<u32>,
+    /// Since when the call it begins has waited for its end, and in how many bytes of frames it stands.
+    pub(crate) waited: Option<(Duration, usize)>,
 }
 
 /// How the wire names the block a delta speaks of.

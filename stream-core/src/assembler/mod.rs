@@ -9,6 +9,8 @@ mod written;
 
 use bytes::Bytes;
 
+use std::time::Duration;
+
 use crate::block::StreamBlock;
 use crate::engine::Config;
 use crate::error::Error;
@@ -134,7 +136,7 @@ impl Assembler {
             let fold = self.fold();
             fold.meta(id, model);
             let frames = match &mut self.text_calls {
-                Some(text_calls) => text_calls.push(frame),
+                Some(text_calls) => text_calls.push(frame, Duration::ZERO),
                 None => vec![frame],
             };
             self.fold_frames(frames, each)?;

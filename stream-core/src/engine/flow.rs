@@ -81,7 +81,7 @@ impl Engine {
             Err(error) => return self.close_for(0, error),
         };
         let frames = match &mut self.text_calls {
-            Some(text_calls) => text_calls.push(frame),
+            Some(text_calls) => text_calls.push(frame, self.now),
             None => vec![frame],
         };
         self.deliver(0, frames);

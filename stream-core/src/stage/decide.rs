@@ -50,8 +50,11 @@ impl Stage {
         }
         self.marks += 1;
         waiting.mark = Mark::Held { seq: self.marks };
-        let bytes = self.under_way.as_ref().map_or(0, |under_way| under_way.queued.bytes());
-        self.ledgers.held(key, self.marks, bytes, now);
+        let frame = self.under_way.as_ref().map_or(0, |under_way| under_way.queued.bytes());
+        // A call in the text waited for its end before anybody was shown it.
+        let waited = waiting.part.delta.place.split.and_then(|split| split.waited);
+        let (since, bytes) = waited.unwrap_or((now, frame));
+        self.ledgers.held(key, self.marks, bytes, since.min(now));
     }
 
     /// The hook said nothing of its payload.

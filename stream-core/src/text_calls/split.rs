@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::options::ScanOptions;
 use super::said::{BlockName, Said};
@@ -85,6 +86,7 @@ pub(super) struct Piece {
 struct Frame {
     frame: Outgoing,
     texts: Vec<Text>,
+    came: Duration,
 }
 
 /// A text, or a copy of one, in a frame.
@@ -148,13 +150,13 @@ impl TextCalls {
     }
 
     /// Takes a frame; gives those whose text is decided.
-    pub(crate) fn push(&mut self, frame: Outgoing) -> Vec<Outgoing> {
+    pub(crate) fn push(&mut self, frame: Outgoing, now: Duration) -> Vec<Outgoing> {
         let mut texts = Vec::new();
         for (at, part) in frame.parts.iter().enumerate() {
             texts.extend(self.read(at, &part.delta));
         }
         self.bytes += size(&frame);
-        self.queue.push_back(Frame { frame, texts });
+        self.queue.push_back(Frame { frame, texts, came: now });
         self.release()
     }
 
@@ -316,13 +318,14 @@ impl TextCalls {
 
     /// Cuts the texts of a frame.
     fn cut(&mut self, frame: Frame) -> Outgoing {
-        let Frame { frame: Outgoing { frame, parts }, texts } = frame;
+        let held = (frame.came, size(&frame.frame));
+        let Frame { frame: Outgoing { frame, parts }, texts, .. } = frame;
         let mut texts = texts.into_iter().peekable();
         let mut out = Vec::with_capacity(parts.len());
         for (at, part) in parts.into_iter().enumerate() {
             match texts.next_if(|text| text.part == at) {
                 Some(text) if text.is_copy => out.push(self.copy(part, &text)),
-                Some(text) => self.pieces(part, &text, &mut out),
+                Some(text) => self.pieces(part, &text, held, &mut out),
                 None => out.push(part),
             }
         }
@@ -341,11 +344,11 @@ impl TextCalls {
         copy.body = Some(content.into());
         let wire = self.wire(original, text);
         let piece = self.piece(wire, String::new(), 0);
-        part.delta.place.split = Some(Split { piece, call: None, section: None });
+        part.delta.place.split = Some(Split { piece, call: None, section: None, waited: None });
         part
     }
 
-    fn pieces(&mut self, part: Part, text: &Text, out: &mut Vec<Part>) {
+    fn pieces(&mut self, part: Part, text: &Text, held: (Duration, usize), out: &mut Vec<Part>) {
         let said: Arc<str> = match &part.delta.kind {
             DeltaKind::Text { text, .. } => Arc::clone(text),
             DeltaKind::Copy(copy) => copy.body.clone().unwrap_or_default(),
@@ -393,8 +396,16 @@ impl TextCalls {
                 What::Unparsed(unparsed) if first => DeltaKind::Unparsed(Arc::clone(unparsed)),
                 What::Unparsed(_) => DeltaKind::CallText,
             };
-            let mut put = |kind, piece, call, section| {
-                let split = Some(Split { piece, call, section });
+            let begins = first && segment.call.is_some();
+            let rest = if segment.range.end > range.end {
+                self.bytes_through(text.source, segment.range.end)
+            } else {
+                0
+            };
+            let waited = begins.then_some((held.0, held.1 + rest));
+            let mut put = |kind, piece, call: Option<u32>, section| {
+                let waited = waited.filter(|_| call.is_some());
+                let split = Some(Split { piece, call, section, waited });
                 let place = Place { split, fields, ..Place::default() };
                 out.push(Part { delta: Delta { choice, slot, kind, place }, key: None, fate: Fate::Kept });
             };
@@ -423,6 +434,17 @@ impl TextCalls {
             found.pop_front();
         }
         plain
+    }
+
+    /// The bytes of the frames that wait and hold text of a source before `end`.
+    fn bytes_through(&self, source: usize, end: u64) -> usize {
+        let holds = |frame: &&Frame| {
+            let of_source = |text: &&Text| text.source == source && !text.is_copy;
+            frame.texts.iter().find(of_source).is_none_or(|text| text.range.start < end)
+        };
+        let frames = self.queue.iter().take_while(holds);
+        let holding = frames.filter(|frame| frame.texts.iter().any(|text| text.source == source));
+        holding.map(|frame| size(&frame.frame)).sum()
     }
 
     fn wire(&mut self, delta: Delta, text: &Text) -> u32 {

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `ms` | the time since the request |
 //! | `in` | the frame that came, by number, and its length in bytes |
-//! | `step` | what it says; `complete`, `end`, `verdict`, `silence` (a keep-alive) and `passes by` are no payload |
+//! | `step` | what it says; `complete`, `end`, `verdict`, `silence` (a keep-alive), `passes by` (it left, and no policy was shown anything of it) and `waits` (it has not left yet) are no payload |
 //! | `block` | the block it belongs to; ✓ when the step completes it |
 //! | `out` | what left for the client because of it: `f3-f5` as they came, `w1` written anew |
 //! | `held` | how many bytes are held back afterwards |

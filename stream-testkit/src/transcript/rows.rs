@@ -36,8 +36,9 @@ impl Rows {
         }
         for row in &mut rows.rows {
             if row.is_untold() {
-                // No policy needs to see anything in it.
-                row.step = "passes by".to_owned();
+                // No policy needs to see anything in it, or not yet: what has not left is held, or behind something held.
+                let waits = row.out.is_empty() && !replayed.whole;
+                row.step = if waits { "waits" } else { "passes by" }.to_owned();
             }
         }
         rows
