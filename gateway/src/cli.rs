@@ -33,6 +33,8 @@ pub(crate) enum Command {
     /// Run a recorded stream through policies: the resulting bytes go to standard output, the decisions to standard
     /// error.
     Replay(Replay),
+    /// Run all recordings of directories through the policies of a file: what would it have done?
+    Backtest(Backtest),
     /// Make a key for a client: the key, and the line of the configuration that knows it by its hash.
     Key,
     /// Check recorded streams against the rules of their format: a line for each violation, and exit code 1.
@@ -117,6 +119,24 @@ pub(crate) struct Replay {
     /// The file whose policies it goes through; without it everything passes.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) asked: Asked,
+    /// How the bytes are cut: original, whole, event, byte, random:SEED, or a number of bytes.
+    #[arg(long, default_value = "original")]
+    pub(crate) cut: Cut,
+    /// Print what happened, step by step, instead of the resulting bytes.
+    #[arg(long)]
+    pub(crate) transcript: bool,
+    /// Also write a page that shows what was held, released, dropped and rewritten, when and why.
+    #[arg(long, value_name = "OUT")]
+    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// What a log does not tell of its request.
+#[derive(Debug, Args)]
+pub(crate) struct Asked {
     /// The model that was asked for, by which routes, `when` and text calls choose; a log does not tell.
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
@@ -129,17 +149,43 @@ pub(crate) struct Replay {
     /// The session of the request, by which budgets count; without it the request belongs to none.
     #[arg(long, value_name = "KEY")]
     pub(crate) session: Option<String>,
-    /// How the bytes are cut: original, whole, event, byte, random:SEED, or a number of bytes.
-    #[arg(long, default_value = "original")]
-    pub(crate) cut: Cut,
-    /// Print what happened, step by step, instead of the resulting bytes.
-    #[arg(long)]
-    pub(crate) transcript: bool,
-    /// Also write a page that shows what was held, released, dropped and rewritten, when and why.
-    #[arg(long, value_name = "OUT")]
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Backtest {
+    /// Recordings, and directories of them.
+    #[arg(required = true)]
+    pub(crate) recordings: Vec<PathBuf>,
+    /// The file whose policies they go through.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// Another file, usually the one in force: recordings that fare otherwise under it are listed.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) against: Option<PathBuf>,
+    /// Also write a page of the report, and a timeline of each recording, into this directory.
+    #[arg(long, value_name = "DIR")]
     pub(crate) html: Option<PathBuf>,
+    /// One JSON document instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// What makes the exit code 1: bad recordings, edits, answers that were ended, differences.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
+    pub(crate) fail_on: Vec<FailOn>,
     #[command(flatten)]
-    pub(crate) format: Format,
+    pub(crate) asked: Asked,
+}
+
+/// What a backtest can fail on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// A recording cannot be read.
+    Bad,
+    /// An answer is edited.
+    Edit,
+    /// An answer is ended by a policy.
+    End,
+    /// An answer fares otherwise than under the other file.
+    Differ,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! `gateway`: put policies between model APIs and their clients; look at recorded streams, check them, replay them.
 
+mod backtest;
 mod check;
 mod cli;
 mod config;
@@ -54,6 +55,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, String> {
         Some(Command::Inspect(arguments)) => inspect::run(&arguments),
         Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::Check(arguments)) => check::run(&arguments),
+        Some(Command::Backtest(arguments)) => backtest::run(&arguments),
         Some(Command::Key) => key::run(),
     }
 }

@@ -1,5 +1,7 @@
 //! The policies of a replay.
 
+use std::path::Path;
+
 use stream_core::{Limits, Passthrough, Policy, Request, SessionKey};
 use stream_http::Api;
 use stream_policies::PolicySet;
@@ -20,35 +22,32 @@ pub(crate) struct Policies {
 }
 
 impl Policies {
-    /// The policies that a file has for answers of this API, to the request that the arguments tell.
-    pub(crate) fn load(arguments: &cli::Replay, api: Option<&str>) -> Result<Self, String> {
-        let request = arguments.model.iter().fold(Request::new(), Request::model);
-        let request = match &arguments.session {
-            Some(key) => request.extension(SessionKey::new(key)),
-            None => request.without_session(),
+    /// The policies that a file has for answers of this API, to the request that the arguments tell; without a file one
+    /// that lets everything pass.
+    pub(crate) fn load(file: Option<&Path>, api: Option<&str>, asked: &cli::Asked) -> Result<Self, String> {
+        let Some(file) = file else {
+            return Ok(Self { request: request(asked), ..Self::default() });
         };
-        let Some(file) = arguments.config.as_deref() else {
-            return Ok(Self { request, ..Self::default() });
-        };
-        let config = Config::load(file)?;
         let api = api.and_then(|name| Api::ALL.into_iter().find(|api| api.name() == name));
+        Ok(Self::for_log(&Config::load(file)?, api, asked))
+    }
+
+    /// The policies that a configuration has for a log of this API.
+    pub(crate) fn for_log(config: &Config, api: Option<Api>, asked: &cli::Asked) -> Self {
         let set = match api {
-            Some(api) => config.policies_for(
-                api,
-                arguments.model.as_deref(),
-                &arguments.path,
-                arguments.client.as_deref(),
-            ),
+            Some(api) => {
+                config.policies_for(api, asked.model.as_deref(), &asked.path, asked.client.as_deref())
+            }
             None => config.policies_of_the_rest(),
         };
-        Ok(Self {
+        Self {
             set: Some(set.clone()),
             limits: config.limits,
             whole_limit: config.whole_limit,
             interleaved_calls: config.interleaved_calls,
-            request,
+            request: request(asked),
             ask_over_network: config.asks_over_network(),
-        })
+        }
     }
 
     /// Whether one of them waits for an answer from elsewhere.
@@ -89,5 +88,14 @@ impl Policies {
     pub(crate) fn policy(&self, place: usize) -> Box<dyn Policy> {
         let policy = self.set.as_ref().and_then(|set| set.chain().into_iter().nth(place));
         policy.unwrap_or_else(|| Box::new(Passthrough))
+    }
+}
+
+/// What the arguments tell of the request.
+fn request(asked: &cli::Asked) -> Request {
+    let request = asked.model.iter().fold(Request::new(), Request::model);
+    match &asked.session {
+        Some(key) => request.extension(SessionKey::new(key)),
+        None => request.without_session(),
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use stream_core::{Config, Decision};
-use stream_testkit::{ChunkLog, Replay, Replayed, WireKind};
+use stream_testkit::{ChunkLog, Cut, Replay, Replayed, WireKind};
 
 use crate::policies::Policies;
 use crate::progress::Progress;
@@ -15,9 +15,10 @@ pub(crate) fn run(arguments: &cli::Replay) -> Result<ExitCode, String> {
     let log = logs::load(&arguments.file)?;
     let named = arguments.format.named();
     let api = named.as_ref().map(|format| format.name()).or(log.kind().map(WireKind::name));
-    let policies = Policies::load(arguments, api)?;
+    let policies = Policies::load(arguments.config.as_deref(), api, &arguments.asked)?;
     policies.check_whole(&log)?;
-    let replayed = replay(&log, arguments, &policies)?;
+    let config = named.into_iter().fold(Config::default(), Config::format);
+    let replayed = through(&log, config, arguments.cut, &policies)?;
     if let Some(file) = &arguments.html {
         std::fs::write(file, html::page(&replayed))
             .map_err(|error| format!("{}: {error}", file.display()))?;
@@ -35,9 +36,14 @@ pub(crate) fn run(arguments: &cli::Replay) -> Result<ExitCode, String> {
     }
 }
 
-fn replay(log: &ChunkLog, arguments: &cli::Replay, policies: &Policies) -> Result<Replayed, String> {
-    let config = arguments.format.named().into_iter().fold(Config::default(), Config::format);
-    let mut replay = Replay::new(log).cut(arguments.cut).config(policies.configure(config));
+/// Runs a log through policies: in virtual time, unless one of them asks over a network.
+pub(crate) fn through(
+    log: &ChunkLog,
+    config: Config,
+    cut: Cut,
+    policies: &Policies,
+) -> Result<Replayed, String> {
+    let mut replay = Replay::new(log).cut(cut).config(policies.configure(config));
     for place in 0..policies.len() {
         let policies = policies.clone();
         replay = replay.policy(move || policies.policy(place));

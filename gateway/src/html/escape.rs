@@ -4,13 +4,13 @@ use std::fmt::{self, Write as _};
 
 /// A text for HTML, as content or in a quoted attribute. Characters that are not seen, or that change the order in
 /// which others are seen, are spelled out.
-pub(super) fn escape(text: &str) -> Escaped<'_> {
+pub(crate) fn escape(text: &str) -> Escaped<'_> {
     Escaped(text)
 }
 
 /// Displays a text, escaped.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Escaped<'a>(&'a str);
+pub(crate) struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 
 use stream_testkit::Replayed;
 
-use self::escape::escape;
+pub(crate) use self::escape::escape;
 use self::timeline::Timeline;
 
 /// The page of a replay.
