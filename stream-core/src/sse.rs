@@ -219,7 +219,7 @@ impl Frame {
 
     /// A frame that says nothing.
     pub(crate) fn filler() -> Self {
-        let raw = Bytes::from_static(b"\n");
+        let raw = Bytes::new();
         Self { data: None, event: None, raw, stray: false, terminated: true, odd_lines: false, odd: None }
     }
 

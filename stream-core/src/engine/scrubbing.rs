@@ -46,6 +46,9 @@ impl Engine {
                 continue;
             };
             self.record(stage, Action::Edited, reason.unwrap_or_else(|| "a string of a frame".to_owned()));
+            if !self.stages[stage].watching && frame.raw().is_empty() {
+                return Ok(Outgoing { frame: None, parts: Vec::new() });
+            }
             if !self.stages[stage].watching {
                 outgoing = self.intake.read_again(frame, self.is_whole)?;
             }
