@@ -225,7 +225,7 @@ const UNPOLICED: &str = r#"                typed_per_filter_config:
                     disabled: true
 "#;
 
-const POLICIES: &str = "    lb_policy: LEAST_REQUEST
+const POLICIES: &str = "    lb_policy: ROUND_ROBIN       # with LEAST_REQUEST every retry finds the replica that has just died: it has none
     connect_timeout: 0.5s
     # A replica that is gone, or stopping, is found within a second.
     health_checks:
