@@ -89,7 +89,8 @@ fn refuse_upgrade(api: Api, parts: &Parts) -> Result<(), Refusal> {
     Ok(())
 }
 
-async fn read<B>(
+/// The body, read up to a limit, and its trailers.
+pub(crate) async fn read<B>(
     api: Api,
     headers: &HeaderMap,
     body: B,
@@ -126,7 +127,7 @@ where
 }
 
 /// The body as the upstream will read it.
-fn decoded(api: Api, headers: &HeaderMap, data: &Bytes, limit: usize) -> Result<Bytes, Refusal> {
+pub(crate) fn decoded(api: Api, headers: &HeaderMap, data: &Bytes, limit: usize) -> Result<Bytes, Refusal> {
     let unreadable = || {
         let message = "expected a request body in no content coding, or one of gzip and deflate";
         Refusal::new(api, StatusCode::UNSUPPORTED_MEDIA_TYPE, message)

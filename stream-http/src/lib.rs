@@ -78,6 +78,8 @@ mod service;
 mod session;
 mod settings;
 mod source;
+#[cfg(feature = "tool-loop")]
+pub mod tool_loop;
 mod watch;
 
 pub use api::Api;

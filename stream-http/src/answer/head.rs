@@ -6,7 +6,7 @@ use http::header::{
 use http::{HeaderMap, HeaderValue};
 
 /// For a stream, whose length nobody knows yet.
-pub(super) fn stream(headers: &mut HeaderMap) {
+pub(crate) fn stream(headers: &mut HeaderMap) {
     without_length(headers);
     headers.remove(CONTENT_ENCODING);
     without_digests(headers);
@@ -16,7 +16,7 @@ pub(super) fn stream(headers: &mut HeaderMap) {
 }
 
 /// For a body that leaves as it came, decoded.
-pub(super) fn same(headers: &mut HeaderMap, length: usize, has_trailers: bool) {
+pub(crate) fn same(headers: &mut HeaderMap, length: usize, has_trailers: bool) {
     without_length(headers);
     headers.remove(CONTENT_ENCODING);
     // Trailers need a body without a length.
@@ -26,20 +26,20 @@ pub(super) fn same(headers: &mut HeaderMap, length: usize, has_trailers: bool) {
 }
 
 /// For a body that policies have changed.
-pub(super) fn changed(headers: &mut HeaderMap, length: usize, has_trailers: bool) {
+pub(crate) fn changed(headers: &mut HeaderMap, length: usize, has_trailers: bool) {
     same(headers, length, has_trailers);
     without_digests(headers);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
 }
 
 /// The host's server writes its own.
-pub(super) fn without_length(headers: &mut HeaderMap) {
+pub(crate) fn without_length(headers: &mut HeaderMap) {
     headers.remove(CONTENT_LENGTH);
     headers.remove(TRANSFER_ENCODING);
 }
 
 /// What was computed over the upstream's bytes; in trailers too.
-pub(super) fn without_digests(headers: &mut HeaderMap) {
+pub(crate) fn without_digests(headers: &mut HeaderMap) {
     for name in [ETAG, ACCEPT_RANGES, CONTENT_RANGE] {
         headers.remove(name);
     }

@@ -1,7 +1,7 @@
 //! Answers on their way out: which pass, which are policed and how, which are refused.
 
 mod events;
-mod head;
+pub(crate) mod head;
 mod list;
 mod recognise;
 mod whole;
@@ -132,13 +132,17 @@ where
 }
 
 /// The answer as it came, though it was read.
-fn original<B>(mut parts: Parts, body: Bytes, trailers: Option<HeaderMap>) -> Response<ResponseBody<B>> {
+pub(crate) fn original<B>(
+    mut parts: Parts,
+    body: Bytes,
+    trailers: Option<HeaderMap>,
+) -> Response<ResponseBody<B>> {
     head::same(&mut parts.headers, body.len(), trailers.is_some());
     Response::from_parts(parts, ResponseBody::whole(body, trailers))
 }
 
 /// The answer as it comes, though its start was looked at.
-fn rest<B>(mut parts: Parts, source: Source<B>) -> Response<ResponseBody<B>>
+pub(crate) fn rest<B>(mut parts: Parts, source: Source<B>) -> Response<ResponseBody<B>>
 where
     B: Body + Send + 'static,
     B::Data: Send,
@@ -153,7 +157,7 @@ where
     Response::from_parts(parts, ResponseBody::stream(stream, trailers))
 }
 
-fn says_events(headers: &HeaderMap) -> bool {
+pub(crate) fn says_events(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], |value| value.as_bytes());
     let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default();
     kind.trim_ascii().eq_ignore_ascii_case(b"text/event-stream")

@@ -1,0 +1,36 @@
+//! Real MCP servers: one written with `rmcp`, over stdio and streamable HTTP, and one with the Python package `mcp`.
+//!
+//! The server of the stdio tests is this program itself, started with `serve`: so it has a `main` of its own.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, clippy::panic, clippy::unused_self)]
+
+mod checks;
+mod python;
+mod server;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    if arguments.first().is_some_and(|first| first == "serve") {
+        runtime.block_on(server::stdio());
+        return ExitCode::SUCCESS;
+    }
+    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
+    let mut failed = 0;
+    for (name, check) in checks::ALL {
+        if filter.is_some_and(|filter| !name.contains(filter.as_str())) {
+            continue;
+        }
+        let checked = std::panic::catch_unwind(|| {
+            runtime.block_on(async { tokio::time::timeout(Duration::from_secs(400), check()).await })
+        });
+        let is_ok = matches!(checked, Ok(Ok(())));
+        println!("test {name} ... {}", if is_ok { "ok" } else { "FAILED" });
+        failed += usize::from(!is_ok);
+    }
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
