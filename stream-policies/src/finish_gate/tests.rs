@@ -149,10 +149,10 @@ fn a_finish_that_does_not_come_has_a_deadline_in_every_format() {
 /// A call that goes on is not late, however long ago it opened.
 #[test]
 fn the_deadline_counts_from_the_last_delta_of_a_call() {
-    let settings = FinishGateSettings::default().deadline(Some(Duration::from_secs(5)));
+    let settings = FinishGateSettings::default().deadline(Some(Duration::from_secs(10)));
     let gate = move || FinishGate::new().settings(settings.clone());
     for kind in WireKind::ALL {
-        // Ten deltas, three seconds apart.
+        // Ten deltas, three seconds apart; the finish comes nine seconds behind the last at most.
         let script = Script::new().call("call_1", "shell", r#"{"command":"ls -la"}"#);
         let log = script.argument_fragments(Fragments::Chars(2)).pace(Duration::from_secs(3)).to_log(kind);
         let quiet = Config::default().limits(Limits::default().keep_alive(None));
