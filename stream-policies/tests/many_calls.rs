@@ -91,7 +91,10 @@ fn time(body: &Bytes, runs: u32, policy: impl Fn() -> Box<dyn Policy>) -> (Durat
     (worked().saturating_sub(started) / runs, left)
 }
 
-fn policies() -> Vec<(&'static str, fn() -> Box<dyn Policy>)> {
+type Make = fn() -> Box<dyn Policy>;
+type Shape = fn(usize) -> Bytes;
+
+fn policies() -> Vec<(&'static str, Make)> {
     vec![
         ("passthrough", || Box::new(Passthrough)),
         ("tool-gate", || Box::new(ToolGate::new(async |_: CompletedCall| Ok(Verdict::Release)))),
@@ -106,7 +109,7 @@ fn policies() -> Vec<(&'static str, fn() -> Box<dyn Policy>)> {
 fn completing_many_calls_is_linear() {
     let small: usize = 1_000;
     let large = if cfg!(debug_assertions) { 16_000 } else { 64_000 };
-    let bodies: [(&str, fn(usize) -> Bytes); 3] = [
+    let bodies: [(&str, Shape); 3] = [
         ("openai-chat, one frame", |calls| calls_in_one_frame("openai-chat", calls)),
         ("gemini, one frame", |calls| calls_in_one_frame("gemini", calls)),
         ("openai-chat, taking turns", calls_that_take_turns),
