@@ -342,7 +342,10 @@ impl<'a> Context<'a> {
 
     fn owns(&mut self, chunk: &Chunk) -> bool {
         if chunk.step != self.step {
-            self.effects.misuse = Some("expected a chunk of this step, found one of an earlier step");
+            self.effects.misuse = Some(
+                "expected a chunk of this step, found one that was stored in an earlier step: hold it there with `buffer`, and let it go \
+                 later with `flush` or `flush_block`",
+            );
         }
         chunk.step == self.step
     }

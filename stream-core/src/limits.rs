@@ -9,7 +9,7 @@ use std::time::Duration;
 /// use stream_core::Limits;
 ///
 /// let limits = Limits::default().held(1 << 20).policy(Duration::from_secs(5));
-/// assert_eq!(limits.frame, 16 << 20);
+/// assert_eq!((limits.frame, limits.blocks), (16 << 20, 16_384));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -20,7 +20,8 @@ pub struct Limits {
     pub block: usize,
     /// The most bytes held back at once, over all stages.
     pub held: usize,
-    /// The most blocks in one stream.
+    /// The most blocks in one stream. A block costs about 1.6 kB for each policy of the chain, however little it says: the
+    /// default, 16,384, is about as much memory as [`held`](Self::held).
     pub blocks: usize,
     /// The most choices in one stream.
     pub choices: usize,
@@ -96,7 +97,7 @@ impl Default for Limits {
             frame: 16 << 20,
             block: 16 << 20,
             held: 32 << 20,
-            blocks: 200_000,
+            blocks: 1 << 14,
             choices: 128,
             idle: Duration::from_secs(300),
             policy: Duration::from_secs(30),

@@ -7,7 +7,7 @@ use stream_core::{
     Action, Attention, Chunk, Config, Context, ErrorKind, Limits, Needs, Policy, PolicyError, Request,
     StreamState, async_trait,
 };
-use stream_testkit::{Replay, Script, WireKind};
+use stream_testkit::{Fragments, Replay, Script, WireKind};
 
 /// Drops all content, but only for the model `small`.
 struct SilentSmall;
@@ -109,5 +109,41 @@ fn a_decision_has_at_most_the_time_that_its_policy_gives_it() {
             "{within:?}"
         );
         assert_eq!(dropped.reason.as_deref(), Some("the judge took too long"));
+    }
+}
+
+/// Keeps the first chunk, and sends it when the next one comes.
+#[derive(Default)]
+struct Hoarder(Option<Chunk>);
+
+#[async_trait]
+impl Policy for Hoarder {
+    async fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        _: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        if chunk.is_payload() {
+            let kept = self.0.replace(chunk);
+            kept.into_iter().for_each(|chunk| ctx.send(chunk));
+        }
+        Ok(())
+    }
+}
+
+/// Rule 10: a chunk is sendable only in its own hook. The error says what to do instead.
+#[test]
+fn a_stored_chunk_that_is_sent_later_gets_an_error_that_names_buffer_and_flush() {
+    for kind in WireKind::ALL {
+        let log = Script::new().text_fragments(Fragments::Chars(2)).text("Hello.").to_log(kind);
+        let replayed = Replay::new(&log).policy(Hoarder::default).run();
+        let error = replayed.outcome.unwrap().error.unwrap();
+        assert_eq!(
+            error.to_string(),
+            "policy: expected Hoarder to return, found an error: expected a chunk of this step, found one that was \
+             stored in an earlier step: hold it there with `buffer`, and let it go later with `flush` or `flush_block`",
+            "{kind}"
+        );
     }
 }

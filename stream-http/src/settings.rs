@@ -95,7 +95,7 @@ impl Settings {
         self
     }
 
-    /// Allows deltas of several calls to alternate; see [`Config`](stream_core::Config::interleaved_calls).
+    /// Completes calls at the finish of their choice and not before; see [`Config`](stream_core::Config::interleaved_calls).
     pub fn interleaved_calls(mut self, allowed: bool) -> Self {
         self.interleaved_calls = allowed;
         self

@@ -238,3 +238,38 @@ fn per_call_buffers() {
     assert_eq!(seen(&replayed, "call_1"), Some(Duration::from_millis(200)));
     assert_eq!(calls(&replayed), calls(&Replay::new(&log).run()));
 }
+
+/// Deltas of two calls take turns (open A, open B, more of A, more of B): each is judged with all of its arguments, and what
+/// was allowed leaves as it came.
+#[test]
+fn interleaved_calls_are_judged_each_with_all_of_its_arguments() {
+    let turn = || {
+        let script = Script::new().argument_fragments(Fragments::Chars(3)).interleaved().text("So.");
+        script.call("call_1", "ls", r#"{"path":"a"}"#).call("call_2", "rm", r#"{"path":"b"}"#)
+    };
+    for kind in WireKind::ALL {
+        let log = turn().to_log(kind);
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let gate = |denied: &'static str| {
+            let asked = Arc::clone(&asked);
+            move || {
+                let asked = Arc::clone(&asked);
+                ToolGate::new(move |call: CompletedCall| {
+                    asked.lock().unwrap().push((call.name().to_owned(), call.arguments().to_owned()));
+                    let deny = call.name() == denied;
+                    async move { Ok(if deny { Verdict::drop("no") } else { Verdict::Release }) }
+                })
+            }
+        };
+        let replayed = Replay::new(&log).policy(gate("none")).run();
+        assert_eq!(replayed.bytes(), log.bytes(), "{kind}");
+        let both = [
+            ("ls".to_owned(), r#"{"path":"a"}"#.to_owned()),
+            ("rm".to_owned(), r#"{"path":"b"}"#.to_owned()),
+        ];
+        assert_eq!(*asked.lock().unwrap(), both, "{kind}");
+        let replayed = Replay::new(&log).policy(gate("rm")).run();
+        assert_eq!(ids(&replayed), ["call_1"], "{kind}");
+        assert_eq!(calls(&replayed)[0].arguments, r#"{"path":"a"}"#, "{kind}");
+    }
+}

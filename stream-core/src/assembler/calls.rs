@@ -65,6 +65,11 @@ impl Calls {
         self.last = Some(key);
     }
 
+    /// Whether the arguments of this call are one whole JSON value.
+    pub(crate) fn is_one_value(&mut self, key: BlockKey, arguments: &str) -> bool {
+        self.balances.entry(key).or_default().is_one_value(arguments)
+    }
+
     fn at(&self, index: Option<u64>) -> Option<BlockKey> {
         index.map_or(self.last, |index| self.by_index.get(&index).copied())
     }
@@ -79,14 +84,31 @@ fn call(blocks: &[StreamBlock], key: BlockKey) -> Option<&ToolCall> {
 #[derive(Debug, Default)]
 struct Balance {
     scanned: usize,
+    /// The first byte that is no white space.
+    first: Option<u8>,
     depth: usize,
     in_string: bool,
     escaped: bool,
+    read: Read,
+}
+
+/// What a parser said of arguments whose brackets balance.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Read {
+    #[default]
+    NotYet,
+    /// One value, and white space up to this length.
+    Value(usize),
+    /// No value, whatever comes behind it.
+    NoValue,
 }
 
 impl Balance {
     fn is_whole(&mut self, arguments: &str) -> bool {
         for byte in &arguments.as_bytes()[self.scanned.min(arguments.len())..] {
+            if self.first.is_none() && !byte.is_ascii_whitespace() {
+                self.first = Some(*byte);
+            }
             match byte {
                 _ if self.escaped => self.escaped = false,
                 b'\\' if self.in_string => self.escaped = true,
@@ -97,6 +119,57 @@ impl Balance {
             }
         }
         self.scanned = arguments.len();
-        self.depth == 0 && !self.in_string && !arguments.trim_end().is_empty()
+        self.depth == 0 && !self.in_string && self.first.is_some()
+    }
+
+    /// Whether arguments are one whole JSON value, and nothing more. A parser reads what begins like an object, an array or
+    /// a string once, when its brackets first balance.
+    fn is_one_value(&mut self, arguments: &str) -> bool {
+        if !self.is_whole(arguments) {
+            return false;
+        }
+        let parses = |text: &str| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+        if !matches!(self.first, Some(b'{' | b'[' | b'"')) {
+            // A number or a word may go on.
+            return arguments.len() <= LONGEST_WORD && parses(arguments);
+        }
+        self.read = match self.read {
+            Read::NotYet if parses(arguments) => Read::Value(arguments.len()),
+            Read::Value(end) if arguments[end..].trim().is_empty() => Read::Value(arguments.len()),
+            _ => Read::NoValue,
+        };
+        self.read != Read::NoValue
+    }
+}
+
+/// The longest number, `true`, `false` or `null` that counts as whole before a finish.
+const LONGEST_WORD: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rule 2: a call ends at the start of another block only if its arguments are one whole JSON value by then.
+    #[test]
+    fn arguments_are_one_value_when_all_of_it_has_come_and_nothing_more() {
+        let after = |pieces: &[&str]| -> Vec<bool> {
+            let (mut balance, mut arguments) = (Balance::default(), String::new());
+            let mut asked = pieces.iter().map(|piece| {
+                arguments.push_str(piece);
+                balance.is_one_value(&arguments)
+            });
+            asked.by_ref().collect()
+        };
+        assert_eq!(
+            after(&["{\"a\":", "\"}", "\"}", " \n", "\t", "x"]),
+            [false, false, true, true, true, false]
+        );
+        assert_eq!(after(&["[1", ",2]", "]"]), [false, true, false]);
+        assert_eq!(after(&["", " ", "{}", "{}"]), [false, false, true, false]);
+        assert_eq!(after(&["\"a\\\"", "\""]), [false, true]);
+        assert_eq!(after(&["1", "2", "x"]), [true, true, false]);
+        assert_eq!(after(&["nul", "l"]), [false, true]);
+        assert_eq!(after(&["{]", "}"]), [false, false]);
+        assert_eq!(after(&["{a}"]), [false]);
     }
 }

@@ -1,6 +1,6 @@
 //! The fold: deltas become blocks, one transition at a time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crate::assembler::calls::Calls;
 use crate::assembler::copies;
@@ -72,8 +72,15 @@ pub(super) enum Class {
 
 #[derive(Debug, Default)]
 pub(super) struct Choice {
-    /// Open blocks that the start of another one completes.
-    pub(super) open: Vec<BlockKey>,
+    /// Every open block.
+    pub(super) open: BTreeSet<BlockKey>,
+    /// The open texts without a number, one for each channel at most: the start of another block completes them.
+    pub(super) texts: Vec<BlockKey>,
+    /// The open calls without a number.
+    pub(super) open_calls: BTreeSet<BlockKey>,
+    /// Those of them to which something came since another block last asked whether they are whole: no other has to be
+    /// asked again.
+    pub(super) touched: BTreeSet<BlockKey>,
     pub(super) calls: Calls,
     pub(super) last: Option<BlockKey>,
     /// A call of the older form has opened, which a choice has one of.
@@ -89,7 +96,17 @@ pub(super) struct Choice {
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) channel: Channel,
-    pub(super) blocks: Vec<BlockKey>,
+    /// The blocks that are open, or were when the item's end was last asked for.
+    pub(super) blocks: VecDeque<BlockKey>,
+}
+
+impl Choice {
+    /// A block is numbered or complete: the start of another one does not end it.
+    pub(super) fn leave_running(&mut self, key: BlockKey) {
+        self.texts.retain(|text| *text != key);
+        self.open_calls.remove(&key);
+        self.touched.remove(&key);
+    }
 }
 
 impl Fold {
@@ -156,7 +173,7 @@ impl Fold {
             DeltaKind::Start { channel } => self.start(choice, delta.slot, *channel)?,
             DeltaKind::ItemStart { channel } => {
                 if let Slot::At { item, .. } = delta.slot {
-                    self.items.insert(item, Item { channel: *channel, blocks: Vec::new() });
+                    self.items.insert(item, Item { channel: *channel, blocks: VecDeque::new() });
                 }
                 Transition::Folded(None)
             }
@@ -268,11 +285,7 @@ impl Fold {
 
     /// The open calls of a choice that have no number.
     pub(crate) fn open_calls(&self, choice: u32) -> impl Iterator<Item = BlockKey> + '_ {
-        let open = self.choices.get(&choice).map_or(&[][..], |known| &known.open);
-        open.iter().copied().filter(|key| {
-            let block = &self.state.blocks[key.index()];
-            block.as_tool_call().is_some() && !block.head().numbered
-        })
+        self.choices.get(&choice).into_iter().flat_map(|known| known.open_calls.iter().copied())
     }
 
     /// The item an open numbered slot belongs to, if the format groups blocks in items.
@@ -303,7 +316,7 @@ impl Fold {
         bytes: usize,
     ) -> Result<Transition, Error> {
         let Slot::At { item, part } = slot else {
-            if let Some(key) = self.next_to_end(choice, |block| block.as_tool_call().is_none()) {
+            if let Some(key) = self.next_to_end(choice, false, |_| true) {
                 self.complete(key);
                 return Ok(Transition::Completed(key));
             }
@@ -383,7 +396,7 @@ impl Fold {
     /// Completes one open block of the choice, or of any: the caller steps again until there is none.
     fn complete_one(&mut self, choice: Option<u32>) -> Option<BlockKey> {
         let key = match choice {
-            Some(choice) => self.choices.get(&choice)?.open.first().copied()?,
+            Some(choice) => *self.choices.get(&choice)?.open.first()?,
             None => self.choices.values().filter_map(|known| known.open.first().copied()).min()?,
         };
         self.complete(key);
@@ -401,7 +414,8 @@ impl Fold {
             call.joined = true;
         }
         if let Some(known) = self.choices.get_mut(&choice) {
-            known.open.retain(|open| *open != key);
+            known.open.remove(&key);
+            known.leave_running(key);
         }
     }
 
@@ -419,15 +433,20 @@ impl Fold {
         let key = BlockKey::new(self.stage, u32::try_from(self.state.blocks.len()).unwrap_or(u32::MAX));
         let block = block(key);
         let known = self.choices.entry(choice).or_default();
-        known.open.push(key);
+        known.open.insert(key);
         known.last = Some(key);
         match block {
             StreamBlock::ToolCall(_) => {
+                known.open_calls.insert(key);
+                known.touched.insert(key);
                 known.unfinished.push(key);
                 known.last_call = Some(key);
             }
-            StreamBlock::Content(_) => known.content.push(key),
-            _ => {}
+            StreamBlock::Content(_) => {
+                known.texts.push(key);
+                known.content.push(key);
+            }
+            _ => known.texts.push(key),
         }
         self.state.blocks.push(block);
         Ok(key)
@@ -442,6 +461,9 @@ impl Fold {
         block.append(text, keep);
         if let Some(known) = self.choices.get_mut(&block.choice()) {
             known.last = Some(key);
+            if known.open_calls.contains(&key) && !text.is_empty() {
+                known.touched.insert(key);
+            }
             if block.channel() == Some(Channel::Content) {
                 known.content_bytes += text.len();
             }

@@ -68,10 +68,15 @@ impl Fold {
     pub(super) fn stop(&mut self, choice: u32, slot: Slot) -> Transition {
         match slot {
             Slot::At { item, part: Slot::ITEM } => {
-                let open = self
-                    .items
-                    .get(&item)
-                    .and_then(|item| item.blocks.iter().copied().find(|key| self.is_open(*key)));
+                let blocks = &self.state.blocks;
+                let open = self.items.get_mut(&item).and_then(|item| {
+                    // What has ended stays so: nobody has to look at it again.
+                    let ended = |key: &BlockKey| blocks[key.index()].status() != BlockStatus::Open;
+                    while item.blocks.front().is_some_and(ended) {
+                        item.blocks.pop_front();
+                    }
+                    item.blocks.front().copied()
+                });
                 match open {
                     Some(key) => {
                         self.complete(key);
@@ -95,13 +100,7 @@ impl Fold {
                 Transition::Folded(Some(key))
             }
             _ => {
-                let call = self.choices.get(&choice).and_then(|known| {
-                    known
-                        .open
-                        .iter()
-                        .copied()
-                        .find(|key| self.state.blocks[key.index()].as_tool_call().is_some())
-                });
+                let call = self.open_calls(choice).next();
                 if let Some(key) = call {
                     self.complete(key);
                     self.state.completed = Some(key);
@@ -154,9 +153,13 @@ impl Fold {
 
     pub(super) fn place(&mut self, item: u32, part: u32, class: Class, key: BlockKey) {
         self.slots.insert((item, part, class), key);
-        self.state.blocks[key.index()].head_mut().numbered = true;
+        let block = &mut self.state.blocks[key.index()];
+        block.head_mut().numbered = true;
+        if let Some(known) = self.choices.get_mut(&block.choice()) {
+            known.leave_running(key);
+        }
         if let Some(item) = self.items.get_mut(&item) {
-            item.blocks.push(key);
+            item.blocks.push_back(key);
         }
     }
 

@@ -18,16 +18,13 @@ impl Fold {
         let runs_on = |block: &StreamBlock| {
             block.channel() == Some(channel) && block.as_text().is_some_and(|text| text.is_spoken() == spoken)
         };
-        if let Some(key) = self.next_to_end(choice, |block| match block {
-            // White space between or after calls does not end them (rule 2).
-            StreamBlock::ToolCall(_) => !blank,
-            other => !runs_on(other),
-        }) {
+        // White space between or after calls does not end them (rule 2).
+        if let Some(key) = self.next_to_end(choice, !blank, |block| !runs_on(block)) {
             self.complete(key);
             return Ok(Transition::Completed(key));
         }
-        let open = &self.choices.entry(choice).or_default().open;
-        let running = open.iter().copied().find(|key| runs_on(&self.state.blocks[key.index()]));
+        let texts = &self.choices.entry(choice).or_default().texts;
+        let running = texts.iter().copied().find(|key| runs_on(&self.state.blocks[key.index()]));
         let key = match running {
             Some(key) => key,
             None if spoken => self.open(choice, |key| StreamBlock::new_speech(key, choice))?,
@@ -62,7 +59,7 @@ impl Fold {
             // Nothing in it: it opens no call.
             return Ok(Transition::Folded(None));
         }
-        if let Some(key) = self.next_to_end(choice, |_| true) {
+        if let Some(key) = self.next_to_end(choice, true, |_| true) {
             self.complete(key);
             return Ok(Transition::Completed(key));
         }
@@ -92,7 +89,12 @@ impl Fold {
                 return Err(renamed(key));
             }
             if complete && (!arguments.is_empty() || says_more) {
-                return Err(late(key));
+                if self.keep.calls {
+                    return Err(late(key));
+                }
+                // Nobody looked at the call: nothing was decided that more of it could prove wrong (rule 5).
+                self.append(key, arguments)?;
+                return Ok(Transition::Folded(Some(key)));
             }
             if says_more {
                 known.name = call.name.clone().unwrap_or_default();
@@ -130,13 +132,41 @@ impl Fold {
         Ok(key)
     }
 
-    /// The first open block of the choice that the start of another one ends. Numbered blocks have ends of their own.
-    pub(super) fn next_to_end(&self, choice: u32, ends: impl Fn(&StreamBlock) -> bool) -> Option<BlockKey> {
-        let known = self.choices.get(&choice)?;
-        known.open.iter().copied().find(|key| {
-            let block = &self.state.blocks[key.index()];
-            let stays = block.head().numbered || (self.interleaved && block.as_tool_call().is_some());
-            !stays && ends(block)
-        })
+    /// The first open block of the choice that the start of another one ends: a text, or with `calls` a call that is
+    /// whole. Numbered blocks have ends of their own.
+    pub(super) fn next_to_end(
+        &mut self,
+        choice: u32,
+        calls: bool,
+        ends: impl Fn(&StreamBlock) -> bool,
+    ) -> Option<BlockKey> {
+        let call = if calls { self.next_whole_call(choice) } else { None };
+        let texts = self.choices.get(&choice)?.texts.iter().copied();
+        let text = texts.filter(|key| ends(&self.state.blocks[key.index()])).min();
+        [text, call].into_iter().flatten().min()
+    }
+
+    /// The first open call of the choice that is whole, so that the start of another block ends it (rule 2). One that is
+    /// not stays open: its deltas and those of others may take turns (rule 5).
+    fn next_whole_call(&mut self, choice: u32) -> Option<BlockKey> {
+        if self.interleaved {
+            return None;
+        }
+        // Where arguments are JSON on the wire, or nobody keeps them, there is nothing to wait for.
+        let waits = self.keep.calls && !self.format.traits().arguments_are_json;
+        let known = self.choices.get_mut(&choice)?;
+        while let Some(key) = known.touched.first().copied() {
+            let whole = match &self.state.blocks[key.index()] {
+                StreamBlock::ToolCall(call) if waits && call.flavor() != CallFlavor::Custom => {
+                    known.calls.is_one_value(key, &call.arguments)
+                }
+                _ => true,
+            };
+            if whole {
+                return Some(key);
+            }
+            known.touched.remove(&key);
+        }
+        None
     }
 }

@@ -16,7 +16,7 @@ impl Fold {
         number: Option<u32>,
         open: impl FnOnce(&mut Self) -> Result<BlockKey, Error>,
     ) -> Result<Transition, Error> {
-        if let Some(key) = self.next_to_end(choice, |_| true) {
+        if let Some(key) = self.next_to_end(choice, true, |_| true) {
             self.complete(key);
             return Ok(Transition::Completed(key));
         }

@@ -72,7 +72,9 @@ impl Config {
         self
     }
 
-    /// Allows deltas of several calls to alternate: all calls of a choice then complete at its finish (rule 5).
+    /// Completes the calls of a choice at its finish and not before, unless the format ends them itself: for a provider that
+    /// sends more of a call whose arguments were one whole JSON value when the next block started (rule 5). Deltas of calls
+    /// that are not whole may take turns in any case.
     pub fn interleaved_calls(mut self, allowed: bool) -> Self {
         self.interleaved = allowed;
         self

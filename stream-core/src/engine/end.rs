@@ -36,7 +36,7 @@ impl Engine {
         let finished = *closing.end() == End::Finished;
         closing.dropped |= self.stages[index].close(finished, closing.is_abrupt(), self.now, &mut out);
         closing.next_stage();
-        self.tickets.retain(|_, pending| pending.stage != index);
+        self.tickets.retain(|pending| pending.stage != index);
         self.forward(index, out);
         None
     }
@@ -84,7 +84,7 @@ impl Engine {
 
     pub(super) fn close_abruptly(&mut self, stage: usize, alive: bool, end: End, ending: Ending) {
         self.intake.close();
-        self.tickets.retain(|_, pending| pending.stage > stage);
+        self.tickets.retain(|pending| pending.stage > stage);
         let first = self.closing.as_ref().map_or(0, |closing| closing.stage);
         self.closing = Some(Closing::abrupt(first, stage, alive, end, ending));
         self.stages.iter_mut().take(stage + 1).for_each(Stage::cut_input);

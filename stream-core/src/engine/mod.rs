@@ -40,10 +40,11 @@ mod flow;
 mod report;
 mod scrubbing;
 mod time;
+mod timed;
 mod watching;
 mod work;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
 
@@ -67,6 +68,7 @@ use crate::stage::Stage;
 use crate::state::StreamState;
 use crate::text_calls::TextCalls;
 use crate::wire::{Ending, Outgoing, SharedFormat, Writer};
+use timed::Timed;
 
 /// One stream, without I/O. See the [module](self).
 pub struct Engine {
@@ -77,10 +79,10 @@ pub struct Engine {
     specs: Vec<Spec>,
     writer: Option<Box<dyn Writer>>,
     closing: Option<Closing>,
-    tickets: BTreeMap<Ticket, Pending>,
+    tickets: Timed<Ticket, Pending>,
     next_ticket: u64,
     /// Blocks that are settled when their time is over.
-    due: BTreeMap<BlockKey, (Duration, Verdict)>,
+    due: Timed<BlockKey, Verdict>,
     out: VecDeque<Bytes>,
     scratch: Vec<Bytes>,
     whole: Option<Outgoing>,
@@ -143,7 +145,6 @@ impl Spec {
 struct Pending {
     stage: usize,
     key: BlockKey,
-    deadline: Duration,
 }
 
 impl Engine {
@@ -165,9 +166,9 @@ impl Engine {
             specs,
             writer: None,
             closing: None,
-            tickets: BTreeMap::new(),
+            tickets: Timed::default(),
             next_ticket: 0,
-            due: BTreeMap::new(),
+            due: Timed::default(),
             out: VecDeque::new(),
             scratch: Vec::new(),
             whole: None,
@@ -270,19 +271,20 @@ impl Engine {
         let staged = self.observer.is_some().then(|| (effects.staged(), self.stages[stage].shown.is_none()));
         let mut out = Vec::new();
         let committed = self.stages[stage].commit(effects, self.now, &mut out);
-        let settled = |pending: &Pending| pending.stage == stage && committed.settled.contains(&pending.key);
-        self.tickets.retain(|_, pending| !settled(pending));
+        for ticket in committed.settled {
+            self.tickets.remove(ticket);
+        }
         let mut judging = Vec::new();
         for (key, within, future) in committed.decide {
             let ticket = Ticket(self.next_ticket);
             self.next_ticket += 1;
             self.stages[stage].ledgers.get_mut(key).pending = Some(ticket);
             let deadline = self.now.saturating_add(self.time_to_decide(stage, within));
-            self.tickets.insert(ticket, Pending { stage, key, deadline });
+            self.tickets.insert(ticket, deadline, Pending { stage, key });
             judging.push(Judging { ticket, future });
         }
         for (key, time, verdict) in committed.settle_after {
-            self.due.insert(key, (self.now.saturating_add(time), verdict));
+            self.due.insert(key, self.now.saturating_add(time), verdict);
         }
         if let Some((effects, at_end)) = staged {
             self.report_staged(stage, at_end, &effects);
@@ -309,7 +311,7 @@ impl Engine {
         let open = policy.on_failure == OnFailure::Open;
         self.record(stage, Action::Failed, error.to_string());
         if open {
-            self.tickets.retain(|_, pending| pending.stage != stage);
+            self.tickets.retain(|pending| pending.stage != stage);
             let mut out = Vec::new();
             self.stages[stage].bypass(self.now, &mut out);
             self.forward(stage, out);
@@ -326,7 +328,7 @@ impl Engine {
 
     /// The answer of a decision. An answer that is no longer waited for is ignored.
     pub fn verdict(&mut self, ticket: Ticket, verdict: Result<Verdict, Failure>) {
-        let Some(Pending { stage, key, .. }) = self.tickets.remove(&ticket) else { return };
+        let Some(Pending { stage, key }) = self.tickets.remove(ticket) else { return };
         let open = self.stages[stage].on_failure == OnFailure::Open;
         let verdict = verdict.unwrap_or_else(|failure| {
             let reason = match failure {
@@ -367,7 +369,7 @@ impl Engine {
         if !self.stages.get(stage).is_some_and(held) {
             return false;
         }
-        self.tickets.retain(|_, pending| pending.key != key);
+        self.tickets.retain(|pending| pending.key != key);
         let mut out = Vec::new();
         self.stages[stage].verdict(key, Verdict::drop(reason), self.now, &mut out);
         self.forward(stage, out);

@@ -5,10 +5,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::{Engine, Failure};
-use crate::block::BlockKey;
 use crate::closing::Closing;
 use crate::error::{Error, ErrorKind};
-use crate::ledger::Ticket;
 
 impl Engine {
     /// Tells the time, without any consequence.
@@ -21,8 +19,8 @@ impl Engine {
     pub fn deadline(&self) -> Option<Duration> {
         let limits = &self.config.limits;
         let idle = self.wants_input().then(|| self.idle_from.saturating_add(self.patience()));
-        let judged = self.tickets.values().map(|pending| pending.deadline).min();
-        let due = self.due.values().map(|(at, _)| *at).min();
+        let judged = self.tickets.first();
+        let due = self.due.first();
         let keep_alive = limits
             .keep_alive
             .filter(|_| self.may_keep_alive())
@@ -33,13 +31,7 @@ impl Engine {
     /// Time has passed: silence ends the stream, decisions run out, held blocks and keep-alives are due.
     pub fn tick(&mut self, now: Duration) {
         self.set_time(now);
-        let late: Vec<Ticket> = self
-            .tickets
-            .iter()
-            .filter(|(_, pending)| pending.deadline <= self.now)
-            .map(|(ticket, _)| *ticket)
-            .collect();
-        for ticket in late {
+        for ticket in self.tickets.late(self.now) {
             self.verdict(ticket, Err(Failure::TimedOut));
         }
         self.settle_due();
@@ -85,11 +77,8 @@ impl Engine {
 
     /// Settles the blocks whose time is over and of which something is still held.
     fn settle_due(&mut self) {
-        let now = self.now;
-        let late = self.due.iter().filter(|(_, (at, _))| *at <= now);
-        let late: Vec<BlockKey> = late.map(|(key, _)| *key).collect();
-        for key in late {
-            let Some((_, verdict)) = self.due.remove(&key) else { continue };
+        for key in self.due.late(self.now) {
+            let Some(verdict) = self.due.remove(key) else { continue };
             let stage = key.stage();
             let ledger = self.stages.get(stage).and_then(|stage| stage.ledgers.get(key));
             let is_held = ledger.is_some_and(|ledger| ledger.undecided > 0 && ledger.pending.is_none());

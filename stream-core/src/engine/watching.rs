@@ -22,14 +22,14 @@ impl Engine {
 
     /// The policy would have ended the stream, or failed: it is not called again.
     pub(super) fn retire_watching(&mut self, stage: usize) {
-        self.tickets.retain(|_, pending| pending.stage != stage);
+        self.tickets.retain(|pending| pending.stage != stage);
         self.stages[stage].retire(true, self.now);
     }
 
     /// A later stage ended the stream before this one came to its end.
     pub(super) fn abort_watching(&mut self, stage: usize) {
         if self.stages[stage].watching {
-            self.tickets.retain(|_, pending| pending.stage != stage);
+            self.tickets.retain(|pending| pending.stage != stage);
             self.stages[stage].retire(false, self.now);
         }
     }

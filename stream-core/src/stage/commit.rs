@@ -180,9 +180,9 @@ impl Stage {
 
     /// The policy says itself what becomes of a block that it had given to a judge.
     pub(super) fn overrule(&mut self, key: BlockKey, committed: &mut Committed) {
-        if self.ledgers.get_mut(key).pending.take().is_some() {
+        if let Some(ticket) = self.ledgers.get_mut(key).pending.take() {
             committed.decide.retain(|(asked, ..)| *asked != key);
-            committed.settled.push(key);
+            committed.settled.push(ticket);
         }
     }
 

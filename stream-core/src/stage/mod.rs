@@ -16,7 +16,7 @@ use crate::chunk::{Chunk, ChunkKind};
 use crate::context::{Context, VerdictFuture};
 use crate::delta::{DeltaKind, Text};
 use crate::error::Error;
-use crate::ledger::Ledgers;
+use crate::ledger::{Ledgers, Ticket};
 use crate::limits::Limits;
 use crate::outbox::{Mark, Outbox, Queued, Waiting};
 use crate::policy::{Attention, Needs, OnFailure, Verdict};
@@ -93,8 +93,8 @@ pub(crate) enum Advance {
 pub(crate) struct Committed {
     pub(crate) terminate: Option<Ending>,
     pub(crate) decide: Vec<(BlockKey, Option<Duration>, VerdictFuture)>,
-    /// Blocks that were discarded or replaced: the verdict they waited for comes too late.
-    pub(crate) settled: Vec<BlockKey>,
+    /// The decisions over blocks that were discarded or replaced: their verdicts come too late.
+    pub(crate) settled: Vec<Ticket>,
     pub(crate) settle_after: Vec<(BlockKey, Duration, Verdict)>,
 }
 

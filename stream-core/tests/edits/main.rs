@@ -18,5 +18,6 @@ mod odd;
 mod policies;
 mod rewrites;
 mod scripts;
+mod turns;
 mod verdicts;
 mod written;

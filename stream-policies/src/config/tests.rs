@@ -94,7 +94,7 @@ fn errors_name_place_and_what_exists() {
         ),
         (
             "[[policy]]\nkind = \"validate-parameters\"\n[policy.tools.shell]\nrequierd = [\"a\"]",
-            "line 4, column 1: policy[0].tools.shell: expected a key out of required, aliases, schema, found \
+            "line 4, column 1: policy[0].tools.shell: expected a key out of required, aliases, schema, allow_empty, found \
              \"requierd\"; did you mean \"required\"?",
         ),
         (
@@ -184,7 +184,7 @@ fn wrappers_come_from_the_file() {
         described.to_string(),
         "1. hide-reasoning (models small-* or tiny, offering bash), fails open: looks at reasoning; does not look at \
          content, refusals, calls, opaque blocks\n\
-         2. finish-gate, only watches, fails closed, within 5s: looks at completed calls, opaque blocks; does not look at content, \
+         2. finish-gate, only watches, fails closed, within 5s: looks at calls, opaque blocks; does not look at content, \
          reasoning, refusals\n\
          3. tool-gate (tools bash), fails closed: looks at completed calls; does not look at content, reasoning, refusals, opaque \
          blocks\n\

@@ -21,8 +21,9 @@
 //! | setting | default | |
 //! |---|---|---|
 //! | `release` | `"finished"` | `"complete"`: each call as soon as it is known to be whole ("partial execution"), without waiting for those behind it |
-//! | `deadline` | `"60s"` | how long a complete call waits for its finish; `"none"`: until the end |
-//! | `without_finish` | `"drop"` | what becomes of a complete call when the deadline passes, or the bytes end without a finish: `"drop"` it, `"release"` it if its arguments are whole, or `"end"` the stream |
+//! | `deadline` | `"60s"` | how long a call waits for its finish, from its last delta on, in every format; `"none"`: until the end |
+//! | `without_finish` | `"drop"` | what becomes of a call when the deadline passes, or the bytes end without a finish: `"drop"` it, `"release"` it if its arguments are whole, or `"end"` the stream |
+//! | `terminal_finishes` | `true` | whether the terminal marker (`[DONE]`, `message_stop`) finishes the calls of a choice that has no finish reason; `false`: such calls have no finish |
 //!
 //! Where the stream breaks off with an error, calls without a finish are always dropped.
 //!

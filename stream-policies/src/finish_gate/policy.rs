@@ -1,6 +1,6 @@
 //! The gate.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
 use serde::de::IgnoredAny;
@@ -20,6 +20,37 @@ pub struct FinishGate {
     settings: FinishGateSettings,
     /// Complete, and waiting for their finish.
     waiting: BTreeSet<BlockKey>,
+    /// How whole the arguments of each call are whose deadline runs.
+    arguments: HashMap<BlockKey, Arguments>,
+}
+
+/// Whether arguments are one whole JSON value, as they come: nothing is read twice, however many deltas there are.
+#[derive(Debug, Clone, Default)]
+struct Arguments {
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    whole: bool,
+}
+
+impl Arguments {
+    /// More of them came; `all` is what came so far.
+    fn add(&mut self, more: &str, all: &str) {
+        for byte in more.bytes() {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' if self.in_string => self.escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                b'{' | b'[' if !self.in_string => self.depth += 1,
+                b'}' | b']' if !self.in_string => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        // White space changes nothing, and a parser stops at the end of the first value.
+        if !more.trim().is_empty() {
+            self.whole = self.depth == 0 && !self.in_string && is_json(all);
+        }
+    }
 }
 
 impl FinishGate {
@@ -36,22 +67,24 @@ impl FinishGate {
         self
     }
 
-    /// A block is complete: it waits for its finish, though not for ever.
-    fn completed(&mut self, block: &StreamBlock, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
-        if !is_call(block) {
-            return Ok(());
-        }
-        self.waiting.insert(block.key());
-        if let Some(deadline) = self.settings.deadline {
-            ctx.settle_after(block.key(), deadline, self.without_finish(block))?;
-        }
-        Ok(())
+    /// More of a call came, complete or not: from now on it waits for its finish, though not for ever.
+    fn came(&mut self, chunk: &Chunk, block: &StreamBlock, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+        let Some(deadline) = self.settings.deadline else { return Ok(()) };
+        let whole = match (self.settings.without_finish, block.as_tool_call()) {
+            (WithoutFinish::Release, Some(call)) if call.flavor() != CallFlavor::Custom => {
+                let known = self.arguments.entry(call.key()).or_default();
+                known.add(chunk.arguments().unwrap_or_default(), call.arguments());
+                known.whole || call.arguments().is_empty()
+            }
+            _ => !is_unparsed(block),
+        };
+        Ok(ctx.settle_after(block.key(), deadline, self.without_finish(whole))?)
     }
 
-    /// What becomes of a complete call whose finish does not come.
-    fn without_finish(&self, block: &StreamBlock) -> Verdict {
+    /// What becomes of a call whose finish does not come.
+    fn without_finish(&self, whole: bool) -> Verdict {
         match self.settings.without_finish {
-            WithoutFinish::Release if is_whole(block) => Verdict::Release,
+            WithoutFinish::Release if whole => Verdict::Release,
             WithoutFinish::Release => Verdict::drop(NOT_WHOLE),
             WithoutFinish::Drop => Verdict::drop(NO_FINISH),
             WithoutFinish::End => Verdict::Terminate(Ending::error("the answer did not finish")),
@@ -73,6 +106,10 @@ impl FinishGate {
     fn finished(&mut self, choice: Option<u32>, state: &StreamState, ctx: &mut Context<'_>) {
         let last = |choice: u32| state.blocks().iter().rev().find(|block| block.choice() == choice);
         for block in self.take(state, |block| choice.is_none_or(|choice| block.choice() == choice)) {
+            if !self.settings.terminal_finishes && state.finish_reason_of(block.choice()).is_none() {
+                self.unfinished(block, ctx);
+                continue;
+            }
             let cut = state.finish_reason_of(block.choice()).is_some_and(|reason| {
                 matches!(reason.kind(), FinishKind::Length | FinishKind::Filter | FinishKind::Error)
             });
@@ -89,6 +126,16 @@ impl FinishGate {
             } else {
                 ctx.discard_because(block.key(), NOT_WHOLE);
             }
+        }
+    }
+
+    /// The stream is over, and the call has no finish.
+    fn unfinished(&self, block: &StreamBlock, ctx: &mut Context<'_>) {
+        match self.without_finish(is_whole(block)) {
+            Verdict::Release => ctx.flush_block(block.key()),
+            Verdict::Drop { reason, .. } => ctx.discard_because(block.key(), reason),
+            Verdict::Terminate(ending) => ctx.terminate(ending),
+            _ => {}
         }
     }
 
@@ -116,7 +163,8 @@ impl Policy for FinishGate {
     fn needs(&self) -> Needs {
         match self.settings.release {
             Release::Finished => {
-                Needs::nothing().calls(Attention::Completed).opaque(Attention::Chunks).structure(true)
+                // The deadline counts from the last delta: every one is looked at.
+                Needs::nothing().calls(Attention::Chunks).opaque(Attention::Chunks).structure(true)
             }
             // What follows a call tells that it is whole.
             Release::Complete => Needs::everything(),
@@ -140,17 +188,21 @@ impl Policy for FinishGate {
             }
             match state.current_block() {
                 Some(block) if !is_call(block) => ctx.send(chunk),
-                _ => ctx.buffer(chunk),
+                Some(block) => {
+                    self.came(&chunk, block, ctx)?;
+                    ctx.buffer(chunk);
+                }
+                None => ctx.buffer(chunk),
             }
         } else if kind == ChunkKind::Structure(Structure::Finish) {
             self.finished(chunk.choice(), state, ctx);
         } else if kind == ChunkKind::Structure(Structure::Terminal) {
             self.finished(None, state, ctx);
         }
-        match state.just_completed() {
-            Some(block) => self.completed(block, ctx),
-            None => Ok(()),
+        if let Some(block) = state.just_completed().filter(|block| is_call(block)) {
+            self.waiting.insert(block.key());
         }
+        Ok(())
     }
 
     async fn on_end(
@@ -163,12 +215,7 @@ impl Policy for FinishGate {
             End::Finished => self.finished(None, state, ctx),
             End::Cut(None) => {
                 for block in self.take(state, |_| true) {
-                    match self.without_finish(block) {
-                        Verdict::Release => ctx.flush_block(block.key()),
-                        Verdict::Drop { reason, .. } => ctx.discard_because(block.key(), reason),
-                        Verdict::Terminate(ending) => ctx.terminate(ending),
-                        _ => {}
-                    }
+                    self.unfinished(block, ctx);
                 }
             }
             _ => {
@@ -192,8 +239,12 @@ fn is_whole(block: &StreamBlock) -> bool {
         && block.as_tool_call().is_none_or(|call| {
             call.flavor() == CallFlavor::Custom
                 || call.arguments().trim().is_empty()
-                || serde_json::from_str::<IgnoredAny>(call.arguments()).is_ok()
+                || is_json(call.arguments())
         })
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 const NO_FINISH: &str = "no finish came";

@@ -11,11 +11,13 @@ use serde::Deserialize;
 pub struct FinishGateSettings {
     /// When a call is released.
     pub release: Release,
-    /// How long a complete call waits for its finish; `None`: until the end.
+    /// How long a call waits for its finish, from its last delta on; `None`: until the end.
     #[serde(deserialize_with = "crate::duration::optional")]
     pub deadline: Option<Duration>,
-    /// What becomes of a complete call whose finish does not come.
+    /// What becomes of a call whose finish does not come.
     pub without_finish: WithoutFinish,
+    /// Whether the terminal marker (`[DONE]`, `message_stop`) finishes the calls of a choice that has no finish reason.
+    pub terminal_finishes: bool,
 }
 
 impl FinishGateSettings {
@@ -25,7 +27,7 @@ impl FinishGateSettings {
         self
     }
 
-    /// How long a complete call waits for its finish; `None`: until the end.
+    /// How long a call waits for its finish, from its last delta on; `None`: until the end.
     pub fn deadline(mut self, time: Option<Duration>) -> Self {
         self.deadline = time;
         self
@@ -36,6 +38,12 @@ impl FinishGateSettings {
         self.without_finish = outcome;
         self
     }
+
+    /// Whether the terminal marker finishes the calls of a choice that has no finish reason; true unless said otherwise.
+    pub fn terminal_finishes(mut self, finishes: bool) -> Self {
+        self.terminal_finishes = finishes;
+        self
+    }
 }
 
 impl Default for FinishGateSettings {
@@ -44,6 +52,7 @@ impl Default for FinishGateSettings {
             release: Release::Finished,
             deadline: Some(Duration::from_secs(60)),
             without_finish: WithoutFinish::Drop,
+            terminal_finishes: true,
         }
     }
 }

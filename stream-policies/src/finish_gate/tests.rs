@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use stream_core::Action;
+use stream_core::{Action, Config, Limits};
 use stream_testkit::conformance::Ended;
 use stream_testkit::{ChunkLog, Finish, Fragments, Replay, Replayed, Script, WireKind, assert_replay};
 
@@ -119,24 +119,71 @@ fn silent(kind: WireKind) -> ChunkLog {
     ChunkLog::from_chunks(format!("silent.{kind}"), chunks)
 }
 
+/// The deadline counts from a call's last delta, in formats that end a call themselves and in those that do not.
 #[test]
-fn a_finish_that_does_not_come_has_a_deadline() {
+fn a_finish_that_does_not_come_has_a_deadline_in_every_format() {
     let gate = |outcome| {
         let settings = FinishGateSettings::default().deadline(Some(Duration::from_secs(5)));
         move || FinishGate::new().settings(settings.clone().without_finish(outcome))
     };
-    let log = silent(WireKind::AnthropicMessages);
-    let dropped = Replay::new(&log).policy(gate(WithoutFinish::Drop)).run();
-    assert_eq!(names(&dropped), [""; 0]);
-    assert_eq!(reasons(&dropped), ["no finish came", "no finish came"]);
-    let released = Replay::new(&log).policy(gate(WithoutFinish::Release)).run();
-    assert_eq!(released.bytes(), log.bytes());
-    assert_eq!((left(&released, "call_1"), left(&released, "call_2")), (Some(5_000), Some(5_000)));
-    let ended = Replay::new(&log).policy(gate(WithoutFinish::End)).run();
-    assert_eq!(names(&ended), [""; 0]);
-    assert_eq!(ended.view().ended, Ended::Error);
-    assert_eq!(ended.output.last().unwrap().0, Duration::from_secs(5));
-    valid(&ended);
+    for kind in WireKind::ALL {
+        let log = silent(kind);
+        let dropped = Replay::new(&log).policy(gate(WithoutFinish::Drop)).run();
+        assert_eq!(names(&dropped), [""; 0], "{kind}");
+        assert_eq!(reasons(&dropped), ["no finish came", "no finish came"], "{kind}");
+        let released = Replay::new(&log).policy(gate(WithoutFinish::Release)).run();
+        assert!(released.bytes().starts_with(log.bytes()), "{kind}");
+        assert_eq!(
+            (left(&released, "read_file"), left(&released, "shell")),
+            (Some(5_000), Some(5_000)),
+            "{kind}"
+        );
+        let ended = Replay::new(&log).policy(gate(WithoutFinish::End)).run();
+        assert_eq!(names(&ended), [""; 0], "{kind}");
+        assert_eq!(ended.view().ended, Ended::Error, "{kind}");
+        assert_eq!(ended.output.last().unwrap().0, Duration::from_secs(5), "{kind}");
+        valid(&ended);
+    }
+}
+
+/// A call that goes on is not late, however long ago it opened.
+#[test]
+fn the_deadline_counts_from_the_last_delta_of_a_call() {
+    let settings = FinishGateSettings::default().deadline(Some(Duration::from_secs(10)));
+    let gate = move || FinishGate::new().settings(settings.clone());
+    for kind in WireKind::ALL {
+        // Ten deltas, three seconds apart; the finish comes nine seconds behind the last at most.
+        let script = Script::new().call("call_1", "shell", r#"{"command":"ls -la"}"#);
+        let log = script.argument_fragments(Fragments::Chars(2)).pace(Duration::from_secs(3)).to_log(kind);
+        let quiet = Config::default().limits(Limits::default().keep_alive(None));
+        let replayed = Replay::new(&log).config(quiet).policy(gate.clone()).run();
+        assert_eq!(replayed.bytes(), log.bytes(), "{kind}");
+    }
+}
+
+/// A setting decides whether the terminal marker without a finish reason finishes calls.
+#[test]
+fn a_terminal_marker_without_a_finish_reason_finishes_calls_unless_told_otherwise() {
+    for kind in [WireKind::OpenAiChat, WireKind::AnthropicMessages] {
+        let full = script().to_log(kind);
+        let said = |chunk: &bytes::Bytes| {
+            let text = String::from_utf8_lossy(chunk).into_owned();
+            text.contains("\"finish_reason\":\"") || text.contains("message_delta")
+        };
+        let chunks: Vec<_> = full.chunks().filter(|(_, chunk)| !said(chunk)).collect();
+        let log = ChunkLog::from_chunks("no reason", chunks);
+        let gate = |finishes, outcome| {
+            let settings = FinishGateSettings::default().terminal_finishes(finishes).without_finish(outcome);
+            move || FinishGate::new().settings(settings.clone())
+        };
+        let names = |finishes, outcome| names(&Replay::new(&log).policy(gate(finishes, outcome)).run());
+        let both = owned(&["read_file", "shell"]);
+        assert_eq!(names(true, WithoutFinish::Drop), both, "{kind}");
+        assert_eq!(names(false, WithoutFinish::Drop), [""; 0], "{kind}");
+        assert_eq!(names(false, WithoutFinish::Release), both, "{kind}");
+        let ended = Replay::new(&log).policy(gate(false, WithoutFinish::End)).run();
+        assert_eq!(ended.view().ended, Ended::Error, "{kind}");
+    }
 }
 
 #[test]
@@ -191,12 +238,14 @@ fn what_nobody_knows_waits_for_the_finish_too() {
 
 #[test]
 fn settings_are_read_from_a_file() {
-    let text = r#"{"release":"complete","deadline":"none","without_finish":"release"}"#;
+    let text =
+        r#"{"release":"complete","deadline":"none","without_finish":"release","terminal_finishes":false}"#;
     let settings: FinishGateSettings = serde_json::from_str(text).unwrap();
     let expected = FinishGateSettings::default()
         .release(Release::Complete)
         .deadline(None)
-        .without_finish(WithoutFinish::Release);
+        .without_finish(WithoutFinish::Release)
+        .terminal_finishes(false);
     assert_eq!(settings, expected);
     assert_eq!(
         serde_json::from_str::<FinishGateSettings>(r#"{"release":"maybe"}"#).unwrap_err().to_string(),

@@ -22,6 +22,17 @@ struct Member<'a> {
     name: Cow<'a, str>,
     /// Where the quoted key stands.
     key: Range<usize>,
+    /// Where the value stands.
+    value: Range<usize>,
+}
+
+/// What stands under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Given {
+    Nothing,
+    Null,
+    EmptyString,
+    Value,
 }
 
 /// Why arguments are no arguments. Says nothing of what they hold.
@@ -62,8 +73,8 @@ impl<'a> Arguments<'a> {
             false => Malformed::Json,
         })?;
         let members = found.into_iter().map(|(name, value)| {
-            let end = value.as_ptr() as usize - raw.as_ptr() as usize;
-            Member { name, key: key_before(raw, end) }
+            let start = value.as_ptr() as usize - raw.as_ptr() as usize;
+            Member { name, key: key_before(raw, start), value: start..start + value.len() }
         });
         Ok(Self { raw, members: members.collect() })
     }
@@ -73,16 +84,35 @@ impl<'a> Arguments<'a> {
         self.raw
     }
 
-    /// Whether there is a member of this name.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.members.iter().any(|member| member.name == name)
+    /// What stands under a name.
+    pub(crate) fn given(&self, name: &str) -> Given {
+        let Some(member) = self.members.iter().find(|member| member.name == name) else {
+            return Given::Nothing;
+        };
+        match &self.raw[member.value.clone()] {
+            "null" => Given::Null,
+            "\"\"" => Given::EmptyString,
+            _ => Given::Value,
+        }
     }
 
-    /// The arguments with members renamed, as pairs of old and new name. Every other byte stays.
+    /// The arguments with members renamed, as pairs of old and new name. A member that has the new name already goes.
+    /// Every other byte stays.
     pub(crate) fn renamed(&self, pairs: &[(&str, &str)]) -> String {
         let mut text = String::with_capacity(self.raw.len() + 16);
         let mut done = 0;
-        for member in &self.members {
+        for (at, member) in self.members.iter().enumerate() {
+            if pairs.iter().any(|(_, new)| *new == member.name) {
+                // With the comma behind it, or before it where it is the last.
+                let (start, end) = match (self.members.get(at + 1), at.checked_sub(1)) {
+                    (Some(next), _) => (member.key.start, next.key.start),
+                    (None, Some(before)) => (self.members[before].value.end, member.value.end),
+                    (None, None) => (member.key.start, member.value.end),
+                };
+                text.push_str(&self.raw[done..start.max(done)]);
+                done = end;
+                continue;
+            }
             let Some((_, new)) = pairs.iter().find(|(old, _)| *old == member.name) else { continue };
             text.push_str(&self.raw[done..member.key.start]);
             text.push_str(&serde_json::Value::from(*new).to_string());
@@ -207,7 +237,8 @@ mod tests {
         let raw =
             "{ \"a\\\"\" : [ 1.0 , 2e5 ],\n\t\"c\\u006dd\" :\t\"ls \\\"cmd\\\"\" , \"z\":{\"cmd\":null}}";
         let arguments = Arguments::parse(raw).unwrap();
-        assert!(arguments.has("cmd") && arguments.has("a\"") && !arguments.has("c\\u006dd"));
+        let given = ["cmd", "a\"", "c\\u006dd"].map(|name| arguments.given(name));
+        assert_eq!(given, [Given::Value, Given::Value, Given::Nothing]);
         assert_eq!(
             arguments.renamed(&[("cmd", "command")]),
             "{ \"a\\\"\" : [ 1.0 , 2e5 ],\n\t\"command\" :\t\"ls \\\"cmd\\\"\" , \"z\":{\"cmd\":null}}"
@@ -226,6 +257,21 @@ mod tests {
         assert_eq!(arguments.renamed(&[("\\", "a")]), r#"{"a":1,"\\\"":2,"":3}"#);
         assert_eq!(arguments.renamed(&[("\\\"", "a")]), r#"{"\\":1,"a":2,"":3}"#);
         assert_eq!(arguments.renamed(&[("", "a")]), r#"{"\\":1,"\\\"":2,"a":3}"#);
+    }
+
+    #[test]
+    fn a_member_without_a_value_goes_where_another_takes_its_name() {
+        for (raw, expected) in [
+            (r#"{"command":"","cmd":"ls"}"#, r#"{"command":"ls"}"#),
+            (r#"{ "cmd" : "ls" , "command" : null }"#, r#"{ "command" : "ls" }"#),
+            (r#"{"a":1, "command":"", "b":2, "cmd":"ls"}"#, r#"{"a":1, "b":2, "command":"ls"}"#),
+        ] {
+            let arguments = Arguments::parse(raw).unwrap();
+            assert_eq!(arguments.renamed(&[("cmd", "command")]), expected, "{raw}");
+        }
+        let arguments = Arguments::parse(r#"{"a":null,"b":"","c":" ","d":0}"#).unwrap();
+        let given = ["a", "b", "c", "d", "e"].map(|name| arguments.given(name));
+        assert_eq!(given, [Given::Null, Given::EmptyString, Given::Value, Given::Value, Given::Nothing]);
     }
 
     #[test]

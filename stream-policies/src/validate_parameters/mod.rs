@@ -4,9 +4,10 @@
 //!
 //! 1. **parse**: the arguments are one whole JSON object in which each key stands once. No arguments at all are an empty
 //!    object. The input of a custom tool is free text, and is not parsed unless parameters or a schema are listed for it.
-//! 2. **required**: every required parameter is there. One that is not is taken from the one alias of it that is there,
-//!    and the call is rewritten: only the key changes, every other byte of the arguments stays. What the tool's schema
-//!    names as a property is never taken for an alias.
+//! 2. **required**: every required parameter is there, is not `null` and is no empty string. One that is not is taken from
+//!    the one alias of it that has a value, and the call is rewritten: only the key changes (and a member without a value in
+//!    its place goes), every other byte of the arguments stays. What the tool's schema names as a property is never taken for
+//!    an alias. `null` is a value where the schema of the parameter allows it: strict schemas require what is optional.
 //! 3. **schema**: the JSON Schema holds (feature `json-schema`). A schema that cannot be compiled lets no call pass.
 //!
 //! A tool is known by its name in any letters (`Shell`, `SHELL `), as to clients that are lenient: its calls are checked as
@@ -25,9 +26,10 @@
 //!
 //! | setting | default | what it does |
 //! |---|---|---|
-//! | `tools.NAME.required` | none | parameters that must be there, beside those that the schema requires |
+//! | `tools.NAME.required` | none | parameters that must have a value, beside those that the schema requires |
 //! | `tools.NAME.aliases` | none | for a parameter, the other names it may come under |
 //! | `tools.NAME.schema` | none | a JSON Schema; else that of the offered tool |
+//! | `allow_empty`, `tools.NAME.allow_empty` | `false` | an empty string is a value of a required parameter |
 //! | `aliases` | none | as `tools.NAME.aliases`, for all tools that list none for the parameter |
 //! | `offered` | `true` | the schemas of the request's offered tools count |
 //! | `unknown_tools` | `"parse"` | calls of tools neither listed nor offered: `"parse"` checks that they parse, `"refuse"` fails them |

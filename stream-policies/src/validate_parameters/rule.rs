@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 use stream_core::{CallFlavor, Request, Tool, ToolCall};
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, Given};
 use super::failure::{Check, ParameterFailure};
 use super::schema::{self, Schema};
 use super::settings::{ToolSettings, UnknownTools, ValidateParametersSettings};
@@ -18,6 +18,7 @@ pub(crate) struct Rules {
     unknown: UnknownTools,
     offered: bool,
     aliases: BTreeMap<String, Vec<String>>,
+    allow_empty: bool,
     tools: BTreeMap<String, (ToolSettings, Option<Rule>)>,
     /// Schemas of offered tools by their text, over all streams.
     compiled: Mutex<HashMap<String, Arc<Rule>>>,
@@ -26,22 +27,46 @@ pub(crate) struct Rules {
 /// What holds for the calls of one tool.
 #[derive(Debug)]
 pub(crate) struct Rule {
-    /// Required parameters, with the other names they may have.
-    required: Vec<(String, Vec<String>)>,
+    required: Vec<Required>,
     schema: Option<Result<Schema, String>>,
+}
+
+/// A parameter that must have a value.
+#[derive(Debug)]
+struct Required {
+    name: String,
+    /// The other names it may come under.
+    aliases: Vec<String>,
+    allow_empty: bool,
+    allow_null: bool,
+}
+
+impl Required {
+    /// Whether what stands under a name is a value.
+    fn is_value(&self, given: Given) -> bool {
+        match given {
+            Given::Nothing => false,
+            Given::Null => self.allow_null,
+            Given::EmptyString => self.allow_empty,
+            Given::Value => true,
+        }
+    }
 }
 
 impl Rules {
     pub(crate) fn new(settings: &ValidateParametersSettings) -> Self {
         let tools = settings.tools.iter().map(|(name, tool)| {
             // Without a schema of its own, the rule is complete only with that of the offered tool.
-            let rule = tool.schema.as_ref().map(|schema| Rule::new(tool, Some(schema), &settings.aliases));
+            let rule = tool.schema.as_ref();
+            let rule =
+                rule.map(|schema| Rule::new(tool, Some(schema), &settings.aliases, settings.allow_empty));
             (name.clone(), (tool.clone(), rule))
         });
         Self {
             unknown: settings.unknown_tools,
             offered: settings.offered,
             aliases: settings.aliases.clone(),
+            allow_empty: settings.allow_empty,
             tools: tools.collect(),
             compiled: Mutex::default(),
         }
@@ -110,8 +135,8 @@ impl Rules {
             Some(Err(_)) => {
                 Rule { required: Vec::new(), schema: Some(Err("text that is no JSON".to_owned())) }
             }
-            Some(Ok(schema)) => Rule::new(settings, Some(&schema), &self.aliases),
-            None => Rule::new(settings, None, &self.aliases),
+            Some(Ok(schema)) => Rule::new(settings, Some(&schema), &self.aliases, self.allow_empty),
+            None => Rule::new(settings, None, &self.aliases, self.allow_empty),
         };
         let rule = Arc::new(rule);
         if compiled.len() >= COMPILED {
@@ -123,12 +148,18 @@ impl Rules {
 }
 
 impl Rule {
-    fn new(tool: &ToolSettings, schema: Option<&Value>, aliases: &BTreeMap<String, Vec<String>>) -> Self {
+    fn new(
+        tool: &ToolSettings,
+        schema: Option<&Value>,
+        aliases: &BTreeMap<String, Vec<String>>,
+        allow_empty: bool,
+    ) -> Self {
         let mut names = tool.required.clone();
         names.extend(schema.map(schema::required).unwrap_or_default());
-        let mut required: Vec<(String, Vec<String>)> = Vec::new();
+        let allow_empty = tool.allow_empty.unwrap_or(allow_empty);
+        let mut required: Vec<Required> = Vec::new();
         for name in &names {
-            if required.iter().any(|(known, _)| known == name) {
+            if required.iter().any(|known| known.name == *name) {
                 continue;
             }
             let listed = tool.aliases.get(name).or_else(|| aliases.get(name));
@@ -137,7 +168,12 @@ impl Rule {
                 names.contains(alias) || schema.is_some_and(|schema| schema::names(schema, alias))
             };
             let others = listed.into_iter().flatten().filter(|alias| !own(alias));
-            required.push((name.clone(), others.cloned().collect()));
+            required.push(Required {
+                name: name.clone(),
+                aliases: others.cloned().collect(),
+                allow_empty,
+                allow_null: schema.is_some_and(|schema| schema::allows_null(schema, name)),
+            });
         }
         Self { required, schema: schema.map(schema::compile) }
     }
@@ -152,8 +188,11 @@ impl Rule {
         let arguments = Arguments::parse(call.arguments())
             .map_err(|malformed| failure(call, Check::Parse, OBJECT, malformed.to_string()))?;
         let mut renames = Vec::new();
-        for (name, aliases) in self.required.iter().filter(|(name, _)| !arguments.has(name)) {
-            renames.push((find(name, aliases, &arguments, call)?, name.as_str()));
+        for required in &self.required {
+            let given = arguments.given(&required.name);
+            if !required.is_value(given) {
+                renames.push((find(required, given, &arguments, call)?, required.name.as_str()));
+            }
         }
         let renamed = (!renames.is_empty()).then(|| arguments.renamed(&renames));
         self.examine_schema(renamed.as_deref().unwrap_or(arguments.raw()), call)?;
@@ -181,26 +220,29 @@ impl Rule {
     }
 }
 
-/// The one alias under which a required parameter came.
+/// The one alias under which a required parameter has a value.
 fn find<'a>(
-    name: &str,
-    aliases: &'a [String],
+    required: &'a Required,
+    given: Given,
     arguments: &Arguments<'_>,
     call: &ToolCall,
 ) -> Result<&'a str, Box<ParameterFailure>> {
-    let mut there = aliases.iter().filter(|alias| arguments.has(alias));
+    let Required { name, aliases, .. } = required;
+    let mut there = aliases.iter().filter(|alias| required.is_value(arguments.given(alias)));
     let found = match (there.next(), there.next()) {
         (Some(alias), None) => return Ok(alias),
         (Some(_), Some(_)) => "several of them",
+        _ if given == Given::Null => "null",
+        _ if given == Given::EmptyString => "an empty string",
         _ if aliases.is_empty() => "none",
         _ => "none of them",
     };
-    let expected = match aliases {
+    let expected = match &aliases[..] {
         [] => format!("parameter {name}"),
         aliases => format!("parameter {name} or one of {}", aliases.join(", ")),
     };
     let mut failure = failure(call, Check::Required, expected, found);
-    failure.parameter = Some(name.to_owned());
+    failure.parameter = Some(name.clone());
     Err(failure)
 }
 

@@ -16,6 +16,22 @@ pub(crate) fn names(schema: &Value, property: &str) -> bool {
     schema.get("properties").and_then(|properties| properties.get(property)).is_some()
 }
 
+/// Whether a schema lets this property be `null`, as strict schemas write what is optional.
+pub(crate) fn allows_null(schema: &Value, property: &str) -> bool {
+    fn nullable(schema: &Value) -> bool {
+        let is_null = |name: &Value| name == "null";
+        schema.get("type").is_some_and(|types| {
+            is_null(types) || types.as_array().is_some_and(|types| types.iter().any(is_null))
+        }) || schema.get("nullable") == Some(&Value::Bool(true))
+            || schema.get("const") == Some(&Value::Null)
+            || schema.get("enum").and_then(Value::as_array).is_some_and(|all| all.contains(&Value::Null))
+            || ["anyOf", "oneOf"].iter().any(|key| {
+                schema.get(key).and_then(Value::as_array).is_some_and(|all| all.iter().any(nullable))
+            })
+    }
+    schema.get("properties").and_then(|properties| properties.get(property)).is_some_and(nullable)
+}
+
 /// The names in a schema's `required`.
 pub(crate) fn required(schema: &Value) -> Vec<String> {
     let names = schema.get("required").and_then(Value::as_array);

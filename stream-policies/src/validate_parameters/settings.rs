@@ -32,6 +32,7 @@ pub struct ValidateParametersSettings {
     pub(crate) notice: Notice,
     pub(crate) budget: Option<u32>,
     pub(crate) attempts: Option<AttemptsSettings>,
+    pub(crate) allow_empty: bool,
 }
 
 impl ValidateParametersSettings {
@@ -93,6 +94,13 @@ impl ValidateParametersSettings {
         self
     }
 
+    /// Whether an empty string is a value of a required parameter; false unless said so. `null` is one only where the schema
+    /// of the parameter allows it.
+    pub fn allow_empty(mut self, allow: bool) -> Self {
+        self.allow_empty = allow;
+        self
+    }
+
     /// The policy; it is cloned for each stream, and clones share compiled schemas and the count of attempts.
     ///
     /// # Errors
@@ -149,6 +157,7 @@ impl Default for ValidateParametersSettings {
             notice: Notice::default(),
             budget: None,
             attempts: None,
+            allow_empty: false,
         }
     }
 }
@@ -211,6 +220,7 @@ pub struct ToolSettings {
     pub(crate) required: Vec<String>,
     pub(crate) aliases: BTreeMap<String, Vec<String>>,
     pub(crate) schema: Option<serde_json::Value>,
+    pub(crate) allow_empty: Option<bool>,
 }
 
 impl ToolSettings {
@@ -219,7 +229,7 @@ impl ToolSettings {
         Self::default()
     }
 
-    /// Parameters that must be there, beside those that the schema requires.
+    /// Parameters that must have a value, beside those that the schema requires.
     pub fn required<S: Into<String>>(mut self, parameters: impl IntoIterator<Item = S>) -> Self {
         self.required.extend(parameters.into_iter().map(Into::into));
         self
@@ -232,6 +242,12 @@ impl ToolSettings {
         aliases: impl IntoIterator<Item = S>,
     ) -> Self {
         self.aliases.insert(parameter.into(), aliases.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Whether an empty string is a value of its required parameters, whatever holds for other tools.
+    pub fn allow_empty(mut self, allow: bool) -> Self {
+        self.allow_empty = Some(allow);
         self
     }
 

@@ -285,6 +285,58 @@ fn a_budget_of_attempts_breaks_an_endless_loop() {
     }
 }
 
+/// Required means: there, not null, not an empty string; what has no value is recovered from the one alias that has one.
+#[test]
+fn a_required_parameter_has_a_value_or_is_recovered_from_the_one_alias_that_has_one() {
+    let none = "shell: expected parameter command or one of cmd, bash, terminal, shell, found ";
+    for kind in WireKind::ALL {
+        for (given, settings, expected) in [
+            (r#"{"command":null}"#, shell(), Err("null")),
+            (r#"{"command":""}"#, shell(), Err("an empty string")),
+            (r#"{"command":"","cmd":null,"bash":""}"#, shell(), Err("an empty string")),
+            (r#"{"command":"","cmd":"ls","bash":"pwd"}"#, shell(), Err("several of them")),
+            (r#"{"command":"","cmd":"ls","bash":""}"#, shell(), Ok(r#"{"command":"ls","bash":""}"#)),
+            (r#"{"cmd":"","bash":"ls"}"#, shell(), Ok(r#"{"cmd":"","command":"ls"}"#)),
+            (r#"{"command":""}"#, shell().allow_empty(true), Ok(r#"{"command":""}"#)),
+            (r#"{"command":null}"#, shell().allow_empty(true), Err("null")),
+            (r#"{"command":0}"#, shell(), Ok(r#"{"command":0}"#)),
+        ] {
+            let replayed = run(&Script::new().call("call_1", "shell", given).to_log(kind), &policy(settings));
+            let left = calls(&replayed);
+            match expected {
+                Ok(arguments) => {
+                    // Gemini's arguments are a value, whose keys the script sorts.
+                    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+                    assert_eq!(value(&left[0].1), value(arguments), "{kind} {given}");
+                }
+                Err(found) => {
+                    assert_eq!(left, [], "{kind} {given}");
+                    let notice = format!("A tool call was not made: {none}{found}.");
+                    assert_eq!(replayed.view().choices[0].content, notice, "{kind} {given}");
+                }
+            }
+        }
+    }
+}
+
+/// A tool may say otherwise for itself, and a schema may allow null.
+#[test]
+fn a_tool_may_take_empty_strings_and_a_schema_null() {
+    let tool = ToolSettings::new().required(["old", "new"]).allow_empty(true);
+    let edit = policy(ValidateParametersSettings::new().tool("edit", tool));
+    let given = r#"{"old":"a","new":""}"#;
+    let log = Script::new().call("call_1", "edit", given).to_log(WireKind::OpenAiChat);
+    assert_eq!(calls(&run(&log, &edit))[0].1, given);
+    let strict = r#"{"type":"object","required":["path","line"],"properties":{"path":{"type":"string"},"line":{"type":["integer","null"]}}}"#;
+    let config = Config::default().request(Request::new().tool(Tool::new("read").schema(strict)));
+    for (given, passes) in [(r#"{"path":"a","line":null}"#, true), (r#"{"path":null,"line":1}"#, false)] {
+        let policy = policy(ValidateParametersSettings::new());
+        let log = Script::new().call("call_1", "read", given).to_log(WireKind::OpenAiChat);
+        let replayed = Replay::new(&log).config(config.clone()).policy(move || policy.clone()).run();
+        assert_eq!(calls(&replayed).len(), usize::from(passes), "{given}");
+    }
+}
+
 /// No setting without effect: a budget that could never count is refused when the stream is built.
 #[test]
 fn a_budget_is_refused_where_the_host_does_not_tell_the_session() {

@@ -27,6 +27,17 @@ impl Place {
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
         Self { line, column: 1 + before.len() - line_start }
     }
+
+    /// The place behind these bytes, which start here.
+    pub(crate) fn behind(self, bytes: &[u8]) -> Self {
+        match bytes.iter().rposition(|byte| *byte == b'\n') {
+            None => Self { line: self.line, column: self.column + bytes.len() },
+            Some(newline) => {
+                let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+                Self { line: self.line + lines, column: bytes.len() - newline }
+            }
+        }
+    }
 }
 
 #[derive(Debug)]

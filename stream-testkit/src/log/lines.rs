@@ -37,10 +37,12 @@ pub(super) fn read_array(name: &str, text: &str) -> Result<ChunkLog, LogError> {
     let chunks: Vec<&RawValue> =
         serde_json::from_str(text).map_err(|error| LogError::json(name, 1, expected, &error))?;
     let mut stream = Stream::new(name);
+    let (mut known, mut place) = (0, Place::START);
     for chunk in chunks {
-        // A raw value borrows from the text, so the distance of their starts is its place.
+        // A raw value borrows from the text, so the distance of their starts is its place. Lines are counted once.
         let offset = (chunk.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-        let place = Place::of(text.as_bytes(), offset);
+        place = place.behind(&text.as_bytes()[known..offset]);
+        known = offset;
         let entry = Entry::read(chunk.get())
             .ok_or_else(|| LogError::at(name, place, "a chunk, as a JSON object", describe(chunk.get())))?;
         stream.push(place, &entry)?;

@@ -15,6 +15,8 @@ use crate::settings_error::SettingsError;
 pub(super) struct Compiled {
     names: Vec<Name>,
     tests: Vec<(Place, Test)>,
+    /// The pointers of the tests, as the settings write them.
+    pointers: Vec<String>,
     reason: String,
 }
 
@@ -62,6 +64,7 @@ impl Compiled {
         Ok(Self {
             names: names.collect::<Result<_, SettingsError>>()?,
             tests: tests.collect::<Result<_, SettingsError>>()?,
+            pointers: rule.when.iter().map(|condition| condition.at.clone()).collect(),
             reason: reason.unwrap_or_else(|| format!("a rule denies {}", rule.tools.join(", "))),
         })
     }
@@ -75,6 +78,22 @@ impl Compiled {
     pub(super) fn allows(&self, name: &str, arguments: Result<&Value, Unreadable>) -> Matched {
         let named = self.names.iter().any(|own| own.exact.matches(name));
         self.matched(named, arguments, Test::allows)
+    }
+
+    /// The pointer of the first pattern that matches a part of a value and not all of it, where nothing else keeps the rule
+    /// from allowing the call.
+    pub(super) fn allows_a_part(&self, name: &str, arguments: &Value) -> Option<&str> {
+        let named = self.names.iter().any(|own| own.exact.matches(name));
+        let in_part = |at: &Place, test: &Test| {
+            let Test::Regex { part, .. } = test else { return false };
+            at.only(arguments).and_then(scalar).is_some_and(|text| part.is_match(&text))
+        };
+        let near = |(at, test): &(Place, Test)| test.allows(at, arguments) || in_part(at, test);
+        if !named || !self.tests.iter().all(near) {
+            return None;
+        }
+        let only = self.tests.iter().position(|(at, test)| !test.allows(at, arguments))?;
+        self.pointers.get(only).map(String::as_str)
     }
 
     /// Whether it denies a call. Names are compared as leniently as any client might, and tests hold for any part of a

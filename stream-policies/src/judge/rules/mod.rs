@@ -19,7 +19,9 @@
 //! assert_eq!(judge("list_files", ""), Verdict::Release);
 //! assert_eq!(judge("shell", r#"{"command":"ls"}"#), Verdict::Release);
 //! // What allows must hold for all of a value, what denies for any part of it.
-//! assert_eq!(judge("shell", r#"{"command":"ls; rm -rf /"}"#), Verdict::drop("no rule allows it"));
+//! let only_a_part = "no rule allows it: a pattern matches only a part of the value at \"/command\"";
+//! assert_eq!(judge("shell", r#"{"command":"ls; rm -rf /"}"#), Verdict::drop(only_a_part));
+//! assert_eq!(judge("shell", r#"{"command":"rm"}"#), Verdict::drop("no rule allows it"));
 //! assert_eq!(judge("read_file", r#"{"path":"../secret"}"#), Verdict::drop("no way up"));
 //! # Ok::<(), stream_policies::SettingsError>(())
 //! ```
@@ -151,7 +153,17 @@ impl Rules {
                 Verdict::drop("it cannot be read and may hold a call")
             }
             (None, Otherwise::Allow) => Verdict::Release,
-            (None, Otherwise::Deny) => Verdict::drop("no rule allows it"),
+            (None, Otherwise::Deny) => {
+                let part = arguments.ok().and_then(|arguments| {
+                    self.allow.iter().find_map(|rule| rule.allows_a_part(call.name(), arguments))
+                });
+                Verdict::drop(match part {
+                    Some(at) => {
+                        format!("no rule allows it: a pattern matches only a part of the value at {at:?}")
+                    }
+                    None => "no rule allows it".to_owned(),
+                })
+            }
         }
     }
 }

@@ -1,0 +1,83 @@
+//! Things with a deadline: found by their key, and by whose time is over first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Things with a deadline. Nothing looks at all of them, however many there are, but [`retain`](Self::retain).
+#[derive(Debug)]
+pub(super) struct Timed<K, V> {
+    things: BTreeMap<K, (Duration, V)>,
+    by_time: BTreeSet<(Duration, K)>,
+}
+
+impl<K: Copy + Ord, V> Timed<K, V> {
+    pub(super) fn insert(&mut self, key: K, deadline: Duration, thing: V) {
+        self.remove(key);
+        self.things.insert(key, (deadline, thing));
+        self.by_time.insert((deadline, key));
+    }
+
+    pub(super) fn remove(&mut self, key: K) -> Option<V> {
+        let (deadline, thing) = self.things.remove(&key)?;
+        self.by_time.remove(&(deadline, key));
+        Some(thing)
+    }
+
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(&V) -> bool) {
+        let by_time = &mut self.by_time;
+        self.things.retain(|key, (deadline, thing)| {
+            let keeps = keep(thing);
+            if !keeps {
+                by_time.remove(&(*deadline, *key));
+            }
+            keeps
+        });
+    }
+
+    /// All of them, in the order of their keys.
+    pub(super) fn values(&self) -> impl Iterator<Item = &V> + '_ {
+        self.things.values().map(|(_, thing)| thing)
+    }
+
+    /// When the first one's time is over.
+    pub(super) fn first(&self) -> Option<Duration> {
+        self.by_time.first().map(|(deadline, _)| *deadline)
+    }
+
+    /// Those whose time is over, in the order of their keys.
+    pub(super) fn late(&self, now: Duration) -> Vec<K> {
+        let late = self.by_time.iter().take_while(|(deadline, _)| *deadline <= now);
+        let mut late: Vec<K> = late.map(|(_, key)| *key).collect();
+        late.sort_unstable();
+        late
+    }
+}
+
+impl<K, V> Default for Timed<K, V> {
+    fn default() -> Self {
+        Self { things: BTreeMap::new(), by_time: BTreeSet::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_deadline_is_known_whatever_was_taken_out() {
+        let seconds = Duration::from_secs;
+        let mut timed = Timed::default();
+        for (key, time) in [(1, 5), (2, 3), (3, 4), (4, 3)] {
+            timed.insert(key, seconds(time), key);
+        }
+        assert_eq!((timed.first(), timed.late(seconds(4))), (Some(seconds(3)), vec![2, 3, 4]));
+        timed.insert(2, seconds(9), 2);
+        assert_eq!((timed.remove(4), timed.remove(4)), (Some(4), None));
+        assert_eq!((timed.first(), timed.late(seconds(2))), (Some(seconds(4)), vec![]));
+        timed.retain(|value| *value != 3);
+        assert_eq!(
+            (timed.first(), timed.values().copied().collect::<Vec<_>>()),
+            (Some(seconds(5)), vec![1, 2])
+        );
+    }
+}
