@@ -3,8 +3,9 @@
 use serde_json::value::RawValue;
 
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Runs, Slot, Text};
-use crate::wire::DecodeError;
+use crate::wire::{DecodeError, Decoded};
 
+use super::normal;
 use super::view::{self, Block, Field};
 
 /// [`Place::inner`](crate::delta::Place::inner) of an opaque delta that opens its block, rather than continues it.
@@ -14,15 +15,15 @@ pub(super) const OPENS: usize = 1;
 pub(super) const CHOICE: u32 = 0;
 
 /// Reads the `content_block` of a `content_block_start`.
-pub(super) fn opened(field: Field<'_>, index: u32, deltas: &mut Vec<Delta>) -> Result<(), DecodeError> {
-    read(field, index, 0, Form::Opened, deltas)
+pub(super) fn opened(field: Field<'_>, index: u32, into: &mut Decoded) -> Result<(), DecodeError> {
+    read(field, index, 0, Form::Opened, into)
 }
 
 /// Reads a block that stands whole in a message's `content`, its end included.
-pub(super) fn whole(field: Field<'_>, position: usize, deltas: &mut Vec<Delta>) -> Result<(), DecodeError> {
+pub(super) fn whole(field: Field<'_>, position: usize, into: &mut Decoded) -> Result<(), DecodeError> {
     let index = u32::try_from(position).unwrap_or(u32::MAX);
-    read(field, index, position, Form::Whole, deltas)?;
-    deltas.push(Delta::new(CHOICE, Slot::item(index), DeltaKind::Stop).at(position, 0));
+    read(field, index, position, Form::Whole, into)?;
+    into.deltas.push(Delta::new(CHOICE, Slot::item(index), DeltaKind::Stop).at(position, 0));
     Ok(())
 }
 
@@ -43,11 +44,13 @@ fn read(
     index: u32,
     outer: usize,
     form: Form,
-    deltas: &mut Vec<Delta>,
+    into: &mut Decoded,
 ) -> Result<(), DecodeError> {
     let block: Block<'_> = view::object(field, "a content block")?;
     let kind = view::word(block.kind);
-    let mut push = |kind, inner| deltas.push(Delta::new(CHOICE, Slot::item(index), kind).at(outer, inner));
+    into.odd = into.odd.or(normal::block_oddness(kind.as_deref(), &block));
+    let mut push =
+        |kind, inner| into.deltas.push(Delta::new(CHOICE, Slot::item(index), kind).at(outer, inner));
     match kind.as_deref() {
         Some("text") => {
             push(DeltaKind::Start { channel: Channel::Content }, 0);

@@ -17,10 +17,18 @@ const MESSAGE_TAIL: &[&str] = &["container", "context_management", "usage"];
 
 /// One event, on one line of data: line breaks that came in the upstream's JSON are mere white space.
 pub(super) fn event(kind: &str, data: &str) -> Bytes {
+    line(Some(kind), data)
+}
+
+/// One event, on one line of data, with or without its name.
+pub(super) fn line(kind: Option<&str>, data: &str) -> Bytes {
     if memchr2(b'\n', b'\r', data.as_bytes()).is_some() {
-        return event(kind, &data.replace(['\n', '\r'], " "));
+        return line(kind, &data.replace(['\n', '\r'], " "));
     }
-    Bytes::from(format!("event: {kind}\ndata: {data}\n\n"))
+    Bytes::from(match kind {
+        Some(kind) => format!("event: {kind}\ndata: {data}\n\n"),
+        None => format!("data: {data}\n\n"),
+    })
 }
 
 /// A frame with other data; every byte around it stays.

@@ -49,6 +49,11 @@ enum Kind {
 }
 
 impl Ledger {
+    /// Books in which the index of an item is its position, if they are dense.
+    pub(super) fn new(dense: bool) -> Self {
+        Self { indices: Indices::new(dense), ..Self::default() }
+    }
+
     /// Books a part of the upstream's. Answers with the item that it completes.
     pub(super) fn note(&mut self, part: &Part) -> Option<u32> {
         let leaves = part.fate != Fate::Dropped;

@@ -9,6 +9,7 @@ use crate::sse::Frame;
 pub(super) struct Sink {
     /// Events have an `event:` line: one provider has none.
     names: bool,
+    learned: bool,
     /// The last bytes ended with an event border.
     border: bool,
     /// An event, rather than a comment, was written.
@@ -17,7 +18,7 @@ pub(super) struct Sink {
 
 impl Default for Sink {
     fn default() -> Self {
-        Self { names: true, border: true, events: false }
+        Self { names: true, learned: false, border: true, events: false }
     }
 }
 
@@ -26,12 +27,18 @@ impl Sink {
     pub(super) fn learn(&mut self, frame: &Frame, data: &[u8]) {
         // `[DONE]` has no name anywhere.
         if data.starts_with(b"{") {
+            self.learned = true;
             self.names = frame.event().is_some();
         }
     }
 
     pub(super) fn has_names(&self) -> bool {
         self.names
+    }
+
+    /// Whether events have names; the first one tells.
+    pub(super) fn names_or(&self, first: &Frame) -> bool {
+        if self.learned { self.names } else { first.event().is_some() }
     }
 
     pub(super) fn has_events(&self) -> bool {
@@ -55,19 +62,21 @@ impl Sink {
     pub(super) fn write(&mut self, name: Option<&str>, json: &str, out: &mut Vec<Bytes>) {
         self.restore_border(out);
         self.events = true;
+        out.push(Self::line(name, json));
+    }
+
+    /// An event, on one line of data: line breaks that came in the upstream's JSON are mere white space.
+    pub(super) fn line(name: Option<&str>, json: &str) -> Bytes {
         let mut text = String::with_capacity(json.len() + 64);
         if let Some(name) = name {
             text.push_str("event: ");
             text.push_str(name);
             text.push('\n');
         }
-        for line in json.split('\n') {
-            text.push_str("data: ");
-            text.push_str(line);
-            text.push('\n');
-        }
-        text.push('\n');
-        out.push(Bytes::from(text));
+        text.push_str("data: ");
+        text.push_str(&json.replace(['\n', '\r'], " "));
+        text.push_str("\n\n");
+        Bytes::from(text)
     }
 
     fn restore_border(&mut self, out: &mut Vec<Bytes>) {
