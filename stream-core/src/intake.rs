@@ -9,7 +9,7 @@ use crate::engine::Config;
 use crate::error::{Error, ErrorKind};
 use crate::lanes::Lanes;
 use crate::sse::{Frame, Framer};
-use crate::wire::{self, Decoded, Fate, Lane, Memory, Outgoing, Part, SharedFormat};
+use crate::wire::{self, Decoded, Fate, Lane, Memory, Odd, Outgoing, Part, SharedFormat};
 
 /// Frames and decodes, once it is known how.
 #[derive(Debug)]
@@ -66,6 +66,11 @@ impl Intake {
             closed: false,
             end: None,
         }
+    }
+
+    /// Reads every frame by itself, where nothing is written.
+    pub(crate) fn forget(&mut self) {
+        self.decoded.memory.is_on = false;
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) {
@@ -208,14 +213,26 @@ impl Intake {
         Ok(())
     }
 
-    /// Reads a frame that has other strings now.
-    pub(crate) fn read_again(&mut self, frame: Frame, whole: bool) -> Result<Outgoing, Error> {
+    /// Reads a frame that has other strings now. What was odd about it beside the frames before it, which have been seen,
+    /// still is.
+    pub(crate) fn read_again(
+        &mut self,
+        frame: Frame,
+        odd: Option<Odd>,
+        whole: bool,
+    ) -> Result<Outgoing, Error> {
         if whole {
             self.decoded.deltas.clear();
             return self.read_whole(frame.raw().clone());
         }
-        let nothing = Outgoing { frame: None, parts: Vec::new() };
-        self.read(frame).map(|outgoing| outgoing.unwrap_or(nothing))
+        let remembers = std::mem::take(&mut self.decoded.memory.is_on);
+        let read = self.read(frame);
+        self.decoded.memory.is_on = remembers;
+        let mut outgoing = read?.unwrap_or(Outgoing { frame: None, parts: Vec::new() });
+        if let Some(frame) = &mut outgoing.frame {
+            frame.mark(odd);
+        }
+        Ok(outgoing)
     }
 
     fn read(&mut self, mut frame: Frame) -> Result<Option<Outgoing>, Error> {

@@ -41,13 +41,14 @@ impl Engine {
             let (Some(frame), Some(scrubber)) = (&outgoing.frame, &mut self.specs[stage].scrubber) else {
                 continue;
             };
+            let odd = frame.odd();
             let known = Known::of(&outgoing.parts);
             let Some(Scrubbed { frame, reason }) = scrubber.frame(frame, &known, self.is_whole) else {
                 continue;
             };
             self.record(stage, Action::Edited, reason.unwrap_or_else(|| "a string of a frame".to_owned()));
             if !self.stages[stage].watching {
-                outgoing = self.intake.read_again(frame, self.is_whole)?;
+                outgoing = self.intake.read_again(frame, odd, self.is_whole)?;
             }
         }
         Ok(outgoing)

@@ -72,7 +72,22 @@ fn read(
         other => {
             let kind = other.unwrap_or("unknown");
             let bytes = field.map_or(0, |raw| raw.get().len());
-            push(DeltaKind::Opaque { kind: kind.into(), runs: runs(kind), bytes }, OPENS);
+            let name = view::word(block.name).filter(|name| !name.is_empty());
+            let runs = match (kind, name.as_deref()) {
+                // Some clients hand it out as a call of their own.
+                ("server_tool_use", Some(name)) if !SERVER_TOOLS.contains(&name) => Runs::Unknown,
+                _ => runs(kind),
+            };
+            push(DeltaKind::Opaque { kind: kind.into(), runs, bytes }, OPENS);
+            if let Some(name) = name {
+                let input = block.input.map(RawValue::get).filter(|input| !is_empty_input(input));
+                let call = CallDelta {
+                    name: Some(name.into()),
+                    arguments: input.map(Text::from),
+                    ..CallDelta::default()
+                };
+                push(DeltaKind::Call(call), 0);
+            }
         }
     }
     Ok(())
@@ -107,6 +122,18 @@ fn is_empty_between(raw: &str, open: char, close: char) -> bool {
         .and_then(|rest| rest.strip_suffix(close))
         .is_some_and(|inner| inner.trim_ascii().is_empty())
 }
+
+/// The tools of the API's own that `server_tool_use` can name.
+const SERVER_TOOLS: &[&str] = &[
+    "web_search",
+    "web_fetch",
+    "code_execution",
+    "bash_code_execution",
+    "text_editor_code_execution",
+    "tool_search_tool_regex",
+    "tool_search_tool_bm25",
+    "advisor",
+];
 
 /// The blocks of which it is known that the client has nothing to run; results are known by how they end.
 const SERVER_BLOCKS: &[&str] = &[

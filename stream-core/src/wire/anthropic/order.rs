@@ -90,8 +90,12 @@ impl Order {
                 continue;
             };
             match started(delta) {
-                Some((kind, filled)) => (odd, lane) = self.start(item, kind, filled)?,
-                None if lane == Lane::Opens => {}
+                Some((kind, filled)) => {
+                    let filled = filled || deltas.iter().any(|delta| is_filled(&delta.kind));
+                    (odd, lane) = self.start(item, kind, filled)?;
+                }
+                // What the block started with.
+                None if deltas.iter().any(|delta| started(delta).is_some()) => {}
                 None => {
                     let (more, now) = self.go_on(item, &delta.kind)?;
                     odd = odd.or(more);
@@ -166,7 +170,21 @@ impl Order {
     fn go_on(&mut self, item: u32, said: &DeltaKind) -> Result<(Option<Odd>, Lane), DecodeError> {
         let says = matches!(said, DeltaKind::Text { .. } | DeltaKind::Call(_) | DeltaKind::Opaque { .. });
         let Some(block) = self.blocks.get_mut(&item) else {
-            return Ok((Some(Odd::Order), Lane::Now));
+            if says && self.waiting.is_empty() {
+                // A block all the same, of which the start is missing.
+                let unopened = Block {
+                    kind: Kind::Other,
+                    open: true,
+                    lane: None,
+                    filled: false,
+                    input: Nesting::default(),
+                };
+                self.blocks.insert(item, unopened);
+                self.count = self.count.saturating_add(1);
+                self.last = Some(item);
+            }
+            let speaks = says || *said == DeltaKind::Stop;
+            return Ok((speaks.then_some(Odd::Order), Lane::Now));
         };
         if *said == DeltaKind::Stop {
             let odd = (!std::mem::replace(&mut block.open, false)).then_some(Odd::Order);
@@ -236,6 +254,11 @@ impl Order {
             block.kind == Kind::Call && block.open && !block.filled && !block.input.is_whole()
         })
     }
+}
+
+/// Whether a delta has input: that of a server's tool stands beside its start.
+fn is_filled(kind: &DeltaKind) -> bool {
+    matches!(kind, DeltaKind::Call(call) if call.arguments.is_some())
 }
 
 /// The kind of the block that a delta starts, and whether its input is there.

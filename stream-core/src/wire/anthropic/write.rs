@@ -43,8 +43,9 @@ pub(super) struct MessagesWriter {
     pub(super) normalise: bool,
     /// Events have an `event` line: some proxies write none.
     named: Option<bool>,
-    /// Why the last frame was written anew.
+    /// Why the last frame was written anew, and whether every part of it was kept.
     pub(super) odd: Option<Odd>,
+    pub(super) untouched: bool,
 }
 
 impl MessagesWriter {
@@ -65,6 +66,7 @@ impl MessagesWriter {
             normalise: options.normalise,
             named: None,
             odd: None,
+            untouched: false,
         }
     }
 
@@ -154,6 +156,12 @@ impl MessagesWriter {
                     self.emit(render::input_delta(number, arguments), out);
                 }
             }
+            (DeltaKind::Opaque { .. }, _) if self.odd == Some(Odd::Type) => {
+                let input = json::member(block, "input").unwrap_or("{}");
+                let empty = json::patch(block, &[(&[At::Key("input")], "{}")]);
+                self.emit(render::block_start(number, &empty), out);
+                self.emit(render::input_delta(number, input), out);
+            }
             (_, BlockKind::Thinking) => {
                 self.emit(render::block_start(number, &render::thinking_block(block, text)), out);
             }
@@ -168,6 +176,7 @@ impl MessagesWriter {
             self.start_unopened(item, part, out);
         }
         if self.normalise
+            && part.fate != Fate::Dropped
             && matches!(part.delta.kind, DeltaKind::Call(_))
             && !self.numbers.takes_input(part.key, item)
         {
@@ -269,6 +278,7 @@ impl MessagesWriter {
 
 impl Writer for MessagesWriter {
     fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
+        self.untouched = outgoing.is_untouched();
         let Outgoing { frame, mut parts } = outgoing;
         self.note(&parts);
         let Some(frame) = frame else {
@@ -320,7 +330,7 @@ impl Writer for MessagesWriter {
     }
 
     fn normalised(&mut self) -> Option<Odd> {
-        self.odd.take()
+        self.odd.take().filter(|_| self.untouched)
     }
 }
 

@@ -137,6 +137,7 @@ impl<'a> Told<'a> {
             }
             Role::Server | Role::Unknown => {
                 into.push(self.delta(0, self.opaque()));
+                into.extend(self.server_call());
                 Ok(())
             }
         }
@@ -149,7 +150,11 @@ impl<'a> Told<'a> {
             Role::Call(..) | Role::Server | Role::Unknown => 0,
         };
         match self.role {
-            Role::Server | Role::Unknown => into.push(self.delta(0, self.opaque())),
+            Role::Server | Role::Unknown => {
+                into.push(self.delta(0, self.opaque()));
+                into.extend(self.server_call());
+                into.extend(self.server_arguments());
+            }
             _ => self.restated(into)?,
         }
         into.push(self.delta(stop, DeltaKind::Stop));
@@ -209,6 +214,8 @@ impl<'a> Told<'a> {
             }
             Role::Server | Role::Unknown => {
                 into.push(self.delta(0, self.opaque()));
+                into.extend(self.server_call());
+                into.extend(self.server_arguments());
                 0
             }
         };
@@ -264,6 +271,29 @@ impl<'a> Told<'a> {
     fn opaque(&self) -> DeltaKind {
         let runs = if self.role == Role::Server { Runs::Server } else { Runs::Unknown };
         DeltaKind::Opaque { kind: self.kind.as_ref().into(), runs, bytes: self.bytes }
+    }
+
+    /// The name of a call that the provider runs.
+    fn server_call(&self) -> Option<Delta> {
+        let name = self.own_name()?;
+        Some(self.delta(0, DeltaKind::Call(CallDelta { name: Some(name), ..CallDelta::default() })))
+    }
+
+    /// The arguments of a call that the provider runs, once they are all there.
+    fn server_arguments(&self) -> Option<Delta> {
+        let arguments = match &*self.kind {
+            "mcp_call" | "tool_search_call" => self.item.arguments,
+            "web_search_call" => self.item.action,
+            _ => None,
+        };
+        let body = match self.item.code {
+            Some(code) if self.kind == "code_interpreter_call" => {
+                Cow::Owned(Object::new().raw("code", code.get()).finish())
+            }
+            _ => view::loose(arguments).filter(|body| !body.is_empty())?,
+        };
+        let copy = Restated { body: Some(body.into()), ..named(self.kind.clone()) };
+        Some(self.delta(0, DeltaKind::Copy(copy)))
     }
 
     fn id(&self) -> Option<Text> {

@@ -104,6 +104,8 @@ pub(super) struct Item<'a> {
     pub(super) summary: Raw<'a>,
     #[serde(borrow)]
     pub(super) execution: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) code: Raw<'a>,
 }
 
 /// A part of a message or of a reasoning item.

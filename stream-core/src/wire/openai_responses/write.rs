@@ -41,8 +41,9 @@ pub(super) struct ResponsesWriter {
     pub(super) ended: bool,
     /// Frames that are not plain are written anew (rule 28).
     pub(super) normalise: bool,
-    /// Why the last frame was written anew.
+    /// Why the last frame was written anew, and whether every part of it was kept.
     pub(super) odd: Option<Odd>,
+    pub(super) untouched: bool,
 }
 
 impl ResponsesWriter {
@@ -63,6 +64,7 @@ impl ResponsesWriter {
             ended: false,
             normalise: options.normalise,
             odd: None,
+            untouched: false,
         }
     }
 
@@ -79,6 +81,7 @@ impl ResponsesWriter {
 
 impl Writer for ResponsesWriter {
     fn frame(&mut self, mut outgoing: Outgoing, out: &mut Vec<Bytes>) {
+        self.untouched = outgoing.is_untouched();
         self.odd = outgoing.frame.as_ref().and_then(Frame::odd).filter(|_| self.normalise);
         if let Some(odd) = self.odd
             && let Some(frame) = outgoing.frame.take()
@@ -133,7 +136,7 @@ impl Writer for ResponsesWriter {
     }
 
     fn normalised(&mut self) -> Option<Odd> {
-        self.odd.take()
+        self.odd.take().filter(|_| self.untouched)
     }
 }
 

@@ -23,6 +23,7 @@ impl ResponsesWriter {
         }
         // Of a body that could not be read there is no frame, and an ending all the same.
         let came = body.frame.as_ref().map(|frame| frame.raw().clone()).unwrap_or_default();
+        self.untouched = body.is_untouched();
         self.odd = body.frame.as_ref().and_then(Frame::odd).filter(|_| self.normalise);
         if ending.is_none() && body.is_untouched() && self.odd.is_none() {
             return came;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::arguments::Unreadable;
 use super::places::Place;
-use super::settings::{Condition, Rule};
+use super::settings::{Condition, Rule, RunBy};
 use crate::glob::Glob;
 use crate::names;
 use crate::settings_error::SettingsError;
@@ -15,6 +15,7 @@ use crate::settings_error::SettingsError;
 pub(super) struct Compiled {
     names: Vec<Name>,
     tests: Vec<(Place, Test)>,
+    runs: Option<RunBy>,
     reason: String,
 }
 
@@ -62,6 +63,7 @@ impl Compiled {
         Ok(Self {
             names: names.collect::<Result<_, SettingsError>>()?,
             tests: tests.collect::<Result<_, SettingsError>>()?,
+            runs: rule.runs,
             reason: reason.unwrap_or_else(|| format!("a rule denies {}", rule.tools.join(", "))),
         })
     }
@@ -69,6 +71,11 @@ impl Compiled {
     /// Why it denies.
     pub(super) fn reason(&self) -> &str {
         &self.reason
+    }
+
+    /// Whether it is for calls of whoever runs this one.
+    pub(super) fn is_for(&self, who: RunBy) -> bool {
+        self.runs.is_none_or(|runs| runs == who)
     }
 
     /// Whether it allows a call. Names are compared exactly, and tests hold for all of a value.
