@@ -2,11 +2,10 @@
 //! hold a copy of what was dropped (rule 17).
 
 use bytes::Bytes;
-use memchr::memchr2;
 
 use crate::delta::{CallDelta, Channel, Usage};
 use crate::json::{self, Object};
-use crate::sse::{Frame, Framer};
+use crate::sse::{self, Frame, Framer};
 
 use super::block::is_empty_input;
 
@@ -22,13 +21,7 @@ pub(super) fn event(kind: &str, data: &str) -> Bytes {
 
 /// One event, on one line of data, with or without its name.
 pub(super) fn line(kind: Option<&str>, data: &str) -> Bytes {
-    if memchr2(b'\n', b'\r', data.as_bytes()).is_some() {
-        return line(kind, &data.replace(['\n', '\r'], " "));
-    }
-    Bytes::from(match kind {
-        Some(kind) => format!("event: {kind}\ndata: {data}\n\n"),
-        None => format!("data: {data}\n\n"),
-    })
+    sse::event(kind, data, "\n")
 }
 
 /// A frame with other data; every byte around it stays.

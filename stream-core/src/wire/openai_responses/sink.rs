@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::sse::Frame;
+use crate::sse::{self, Frame};
 
 /// What the writer's bytes look like.
 #[derive(Debug)]
@@ -67,16 +67,7 @@ impl Sink {
 
     /// An event, on one line of data: line breaks that came in the upstream's JSON are mere white space.
     pub(super) fn line(name: Option<&str>, json: &str) -> Bytes {
-        let mut text = String::with_capacity(json.len() + 64);
-        if let Some(name) = name {
-            text.push_str("event: ");
-            text.push_str(name);
-            text.push('\n');
-        }
-        text.push_str("data: ");
-        text.push_str(&json.replace(['\n', '\r'], " "));
-        text.push_str("\n\n");
-        Bytes::from(text)
+        sse::event(name, json, "\n")
     }
 
     fn restore_border(&mut self, out: &mut Vec<Bytes>) {
