@@ -45,7 +45,7 @@ fn remember(line: Option<&str>, kind: Option<&str>, into: &mut Decoded) -> Resul
     let order = &mut into.memory.messages;
     let named = kind.and_then(|kind| order.name(line, kind));
     let (odd, lane) = order.see(&into.deltas)?;
-    into.odd = into.odd.or(named).or(odd);
+    into.odd = into.odd.or(odd).or(named);
     into.lane = lane;
     Ok(())
 }

@@ -55,7 +55,7 @@ impl Order {
             Some(name) => self.response_event(name, event)?,
             None => None,
         };
-        Ok(named.or(sequence).or(odd))
+        Ok(odd.or(sequence).or(named))
     }
 
     fn name(&mut self, line: Option<&str>, kind: &str) -> Option<Odd> {

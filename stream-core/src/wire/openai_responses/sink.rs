@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use crate::json;
 use crate::sse::{self, Frame};
 
 /// What the writer's bytes look like.
@@ -10,6 +11,8 @@ pub(super) struct Sink {
     /// Events have an `event:` line: one provider has none.
     names: bool,
     learned: bool,
+    /// Names stand behind the data.
+    late: Option<bool>,
     /// The last bytes ended with an event border.
     border: bool,
     /// An event, rather than a comment, was written.
@@ -18,7 +21,7 @@ pub(super) struct Sink {
 
 impl Default for Sink {
     fn default() -> Self {
-        Self { names: true, learned: false, border: true, events: false }
+        Self { names: true, learned: false, late: None, border: true, events: false }
     }
 }
 
@@ -43,6 +46,22 @@ impl Sink {
 
     pub(super) fn has_events(&self) -> bool {
         self.events
+    }
+
+    /// Whether a frame is an event whose name stands behind its data, as it does in all events of the stream: one
+    /// provider writes them so. Clients go by the type in the data, which the name has to repeat.
+    pub(super) fn has_late_name(&mut self, frame: &Frame) -> bool {
+        let (Some(data), Some(name)) = (frame.data_bytes(), frame.event()) else { return false };
+        if !frame.has_odd_lines() {
+            self.late.get_or_insert(false);
+            return false;
+        }
+        let Ok(data) = std::str::from_utf8(data) else { return false };
+        let is_late = frame.raw()[..] == *format!("data: {data}\nevent: {name}\n\n").as_bytes();
+        let stays = *self.late.get_or_insert(is_late) == is_late;
+        let kind = || json::member(data, "type").and_then(json::unquote);
+        let separates = ['\u{85}', '\u{2028}', '\u{2029}'];
+        is_late && stays && !data.contains(separates) && kind().as_deref() == Some(name)
     }
 
     /// Writes a frame as it came.

@@ -82,12 +82,14 @@ impl ResponsesWriter {
 impl Writer for ResponsesWriter {
     fn frame(&mut self, mut outgoing: Outgoing, out: &mut Vec<Bytes>) {
         self.untouched = outgoing.is_untouched();
-        self.odd = outgoing.frame.as_ref().and_then(Frame::odd).filter(|_| self.normalise);
-        if let Some(odd) = self.odd
+        let late_name = outgoing.frame.as_ref().is_some_and(|frame| self.sink.has_late_name(frame));
+        let odd = outgoing.frame.as_ref().and_then(Frame::odd).filter(|_| self.normalise);
+        self.odd = odd.filter(|odd| *odd != Odd::Lines || !late_name);
+        if self.odd.is_some()
             && let Some(frame) = outgoing.frame.take()
         {
-            // From here on numbers differ from the upstream's.
-            self.touched |= matches!(odd, Odd::Order | Odd::Number);
+            // From here on numbers may differ from the upstream's.
+            self.touched = true;
             outgoing.frame = self.normal(&frame, &mut outgoing.parts);
         }
         let parts = &outgoing.parts;
