@@ -167,7 +167,7 @@ impl StreamBlock {
         match self {
             Self::Content(block) | Self::Reasoning(block) | Self::Refusal(block) => &block.text,
             Self::ToolCall(call) => &call.arguments,
-            Self::Opaque(_) => "",
+            Self::Opaque(block) => &block.arguments,
         }
     }
 
@@ -179,7 +179,7 @@ impl StreamBlock {
                     block.text.push_str(text);
                 }
                 Self::ToolCall(call) => call.arguments.push_str(text),
-                Self::Opaque(_) => {}
+                Self::Opaque(block) => block.arguments.push_str(text),
             }
         }
     }
@@ -351,9 +351,16 @@ pub struct OpaqueBlock {
     pub(crate) kind: Text,
     pub(crate) runs: Runs,
     pub(crate) unparsed: Option<Arc<UnparsedCall>>,
+    pub(crate) name: Option<Text>,
+    pub(crate) arguments: String,
 }
 
 impl OpaqueBlock {
+    pub(crate) fn new(head: Head, kind: Text, runs: Runs) -> Self {
+        let name = SERVER_CALLS.contains(&&*kind).then(|| kind.clone());
+        Self { head, kind, runs, unparsed: None, name, arguments: String::new() }
+    }
+
     /// The block's name for effects.
     #[must_use]
     pub fn key(&self) -> BlockKey {
@@ -364,6 +371,20 @@ impl OpaqueBlock {
     #[must_use]
     pub fn kind(&self) -> &str {
         &self.kind
+    }
+
+    /// The name of the call that it is, whoever runs it: the tool that `server_tool_use`, `mcp_tool_use` or `mcp_call`
+    /// names, the type of a call without a name (`web_search_call`, `executableCode`). `None` for what is no call, such
+    /// as results.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The arguments of the call that it is, as far as they are known: the raw JSON text.
+    #[must_use]
+    pub fn arguments(&self) -> &str {
+        &self.arguments
     }
 
     /// Who runs it; gates treat [`Runs::Unknown`] as a call.
@@ -402,6 +423,16 @@ impl Head {
         Self { key, choice, status: BlockStatus::Open, bytes: 0, numbered: false }
     }
 }
+
+/// What the provider runs and has no name but its type.
+const SERVER_CALLS: &[&str] = &[
+    "web_search_call",
+    "file_search_call",
+    "code_interpreter_call",
+    "image_generation_call",
+    "tool_search_call",
+    "executableCode",
+];
 
 /// How many bits of a key number the block within its stage; the rest number the stage.
 const INDEX_BITS: u32 = 26;

@@ -7,8 +7,9 @@ use bytes::Bytes;
 use crate::delta::{Delta, DeltaKind, Runs, Slot, Text};
 use crate::engine::Config;
 use crate::error::{Error, ErrorKind};
+use crate::lanes::Lanes;
 use crate::sse::{Frame, Framer};
-use crate::wire::{self, Decoded, Fate, Outgoing, Part, SharedFormat};
+use crate::wire::{self, Decoded, Fate, Lane, Memory, Odd, Outgoing, Part, SharedFormat};
 
 /// Frames and decodes, once it is known how.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ pub(crate) struct Intake {
     looks: bool,
     whole: Option<Bytes>,
     decoded: Decoded,
+    lanes: Lanes,
     ended: bool,
     closed: bool,
     end: Option<UpstreamEnd>,
@@ -58,11 +60,17 @@ impl Intake {
             held_limit: config.limits.held,
             looks,
             whole: None,
-            decoded: Decoded::new(),
+            decoded: Decoded { memory: Memory { is_on: looks, ..Memory::default() }, ..Decoded::new() },
+            lanes: Lanes::new(config.limits.held),
             ended: false,
             closed: false,
             end: None,
         }
+    }
+
+    /// Reads every frame by itself, where nothing is written.
+    pub(crate) fn forget(&mut self) {
+        self.decoded.memory.is_on = false;
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) {
@@ -117,11 +125,26 @@ impl Intake {
         (self.decoded.id.take(), self.decoded.model.take())
     }
 
-    /// The next frame that can be read.
+    /// The next frame that can be read, in the order in which frames go on.
     pub(crate) fn next(&mut self) -> Result<Option<Outgoing>, Error> {
-        if self.closed {
-            return Ok(None);
+        loop {
+            if self.closed {
+                return Ok(None);
+            }
+            if let Some(frame) = self.lanes.next() {
+                return Ok(Some(frame));
+            }
+            match self.next_read()? {
+                Some(frame) if self.decoded.lane == Lane::Now => return Ok(Some(frame)),
+                Some(frame) => self.lanes.push(frame, self.decoded.lane)?,
+                None if self.ended && self.lanes.release_all() => {}
+                None => return Ok(None),
+            }
         }
+    }
+
+    /// The next frame that can be read, in the order in which frames came.
+    fn next_read(&mut self) -> Result<Option<Outgoing>, Error> {
         if let Some(body) = self.whole.take() {
             return self.read_whole(body).map(Some);
         }
@@ -190,19 +213,32 @@ impl Intake {
         Ok(())
     }
 
-    /// Reads a frame that has other strings now.
-    pub(crate) fn read_again(&mut self, frame: Frame, whole: bool) -> Result<Outgoing, Error> {
+    /// Reads a frame that has other strings now. What was odd about it beside the frames before it, which have been seen,
+    /// still is.
+    pub(crate) fn read_again(
+        &mut self,
+        frame: Frame,
+        odd: Option<Odd>,
+        whole: bool,
+    ) -> Result<Outgoing, Error> {
         if whole {
             self.decoded.deltas.clear();
             return self.read_whole(frame.raw().clone());
         }
-        let nothing = Outgoing { frame: None, parts: Vec::new() };
-        self.read(frame).map(|outgoing| outgoing.unwrap_or(nothing))
+        let remembers = std::mem::take(&mut self.decoded.memory.is_on);
+        let read = self.read(frame);
+        self.decoded.memory.is_on = remembers;
+        let mut outgoing = read?.unwrap_or(Outgoing { frame: None, parts: Vec::new() });
+        if let Some(frame) = &mut outgoing.frame {
+            frame.mark(odd);
+        }
+        Ok(outgoing)
     }
 
     fn read(&mut self, mut frame: Frame) -> Result<Option<Outgoing>, Error> {
         self.decoded.deltas.clear();
         self.decoded.odd = None;
+        self.decoded.lane = Lane::Now;
         let format = self.settled_format();
         if frame.data_bytes().is_some() {
             let read = format.decode(&frame, &mut self.decoded);
@@ -215,7 +251,7 @@ impl Intake {
                 // A tail without its border that cannot be read was cut off (rule 9).
                 Err(_) if !frame.is_terminated() => {
                     self.end.get_or_insert_default().tail_dropped = true;
-                    return self.next();
+                    return self.next_read();
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -227,7 +263,7 @@ impl Intake {
             let read = view.as_ref().is_some_and(|view| format.decode(view, &mut self.decoded).is_ok());
             if !read && !frame.is_terminated() && (self.looks || self.is_broken()) {
                 self.end.get_or_insert_default().tail_dropped = true;
-                return self.next();
+                return self.next_read();
             }
             if !read {
                 self.decoded.deltas.clear();
@@ -240,7 +276,7 @@ impl Intake {
         } else {
             // An `event:` line whose data never came: a client would take it for the next event's.
             self.end.get_or_insert_default().tail_dropped = true;
-            return self.next();
+            return self.next_read();
         }
         self.decoded.wants_meta = self.decoded.id.is_none() && self.decoded.wants_meta;
         frame.mark(self.decoded.odd);

@@ -34,6 +34,7 @@ pub mod guide {
 }
 mod intake;
 pub(crate) mod json;
+mod lanes;
 mod ledger;
 pub mod limits;
 mod outbox;

@@ -41,7 +41,16 @@ pub(crate) fn check(
         }
     }
     let Some(body) = &copy.body else { return Ok(()) };
-    if matches!(block, StreamBlock::Opaque(_)) {
+    if let StreamBlock::Opaque(known) = block {
+        // What a server's call was given is said when it is done.
+        if keep && known.arguments.is_empty() && known.head.status == BlockStatus::Open {
+            if body.len() > limit {
+                return Err(block_too_long(key, limit));
+            }
+            known.arguments = body.to_string();
+        } else if keep && known.arguments != **body {
+            return Err(disagrees(key, "text or arguments"));
+        }
         return Ok(());
     }
     if block.bytes() == 0 && block.status() == BlockStatus::Open && !body.is_empty() {

@@ -336,12 +336,7 @@ impl Fold {
             }
             None => {
                 let key = self.open(choice, |key| {
-                    StreamBlock::Opaque(OpaqueBlock {
-                        head: Head::new(key, choice),
-                        kind,
-                        runs,
-                        unparsed: None,
-                    })
+                    StreamBlock::Opaque(OpaqueBlock::new(Head::new(key, choice), kind, runs))
                 })?;
                 self.place(item, part, Class::Other, key);
                 key
@@ -352,9 +347,8 @@ impl Fold {
     }
 
     fn open_opaque(&mut self, choice: u32, kind: Text, runs: Runs, bytes: usize) -> Result<BlockKey, Error> {
-        let key = self.open(choice, |key| {
-            StreamBlock::Opaque(OpaqueBlock { head: Head::new(key, choice), kind, runs, unparsed: None })
-        })?;
+        let key = self
+            .open(choice, |key| StreamBlock::Opaque(OpaqueBlock::new(Head::new(key, choice), kind, runs)))?;
         self.state.blocks[key.index()].head_mut().bytes = bytes;
         Ok(key)
     }
@@ -475,7 +469,7 @@ impl Fold {
         let block = &self.state.blocks[key.index()];
         match block.channel() {
             Some(channel) => self.keep.channel(channel),
-            None => self.keep.calls && block.as_tool_call().is_some(),
+            None => self.keep.calls,
         }
     }
 

@@ -60,7 +60,8 @@ impl Assembler {
     /// An assembler with these settings.
     #[must_use]
     pub fn with(config: Config) -> Self {
-        let intake = Intake::new(&config, true);
+        let mut intake = Intake::new(&config, true);
+        intake.forget();
         Self { intake, text_calls: None, fold: None, empty: StreamState::default(), config }
     }
 

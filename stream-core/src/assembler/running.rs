@@ -103,6 +103,14 @@ impl Fold {
                 known.id.clone_from(&call.id);
             }
         }
+        if let StreamBlock::Opaque(known) = block
+            && let Some(name) = &call.name
+        {
+            if known.name.as_ref().is_some_and(|known| known != name) {
+                return Err(renamed(key));
+            }
+            known.name = Some(name.clone());
+        }
         self.append(key, arguments)?;
         Ok(Transition::Folded(Some(key)))
     }

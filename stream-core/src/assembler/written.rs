@@ -37,7 +37,8 @@ impl Fold {
     ) -> Result<BlockKey, Error> {
         let key = self.open(choice, |key| {
             let (head, kind, runs) = (Head::new(key, choice), UNPARSED.into(), Runs::Unknown);
-            StreamBlock::Opaque(OpaqueBlock { head, kind, runs, unparsed: Some(Arc::clone(unparsed)) })
+            let unparsed = Some(Arc::clone(unparsed));
+            StreamBlock::Opaque(OpaqueBlock { unparsed, ..OpaqueBlock::new(head, kind, runs) })
         })?;
         self.state.blocks[key.index()].head_mut().bytes = unparsed.text().len();
         Ok(key)

@@ -41,6 +41,7 @@ impl Engine {
             let (Some(frame), Some(scrubber)) = (&outgoing.frame, &mut self.specs[stage].scrubber) else {
                 continue;
             };
+            let odd = frame.odd();
             let known = Known::of(&outgoing.parts);
             let Some(Scrubbed { frame, reason }) = scrubber.frame(frame, &known, self.is_whole) else {
                 continue;
@@ -50,7 +51,7 @@ impl Engine {
                 return Ok(Outgoing { frame: None, parts: Vec::new() });
             }
             if !self.stages[stage].watching {
-                outgoing = self.intake.read_again(frame, self.is_whole)?;
+                outgoing = self.intake.read_again(frame, odd, self.is_whole)?;
             }
         }
         Ok(outgoing)

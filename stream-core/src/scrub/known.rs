@@ -19,7 +19,10 @@ impl<'a> Known<'a> {
     pub(crate) fn of(parts: &'a [Part]) -> Self {
         let mut known = Self::default();
         let mut pieces = 0;
-        for part in parts {
+        // What a call of the provider's says beside its opening is shown by no block that is edited.
+        let opaque: Vec<Slot> =
+            parts.iter().filter(|part| is_opaque(part)).map(|part| part.delta.slot).collect();
+        for part in parts.iter().filter(|part| !opaque.contains(&part.delta.slot)) {
             match &part.delta.kind {
                 DeltaKind::Text { channel, text } => {
                     known.texts.insert(text);
@@ -96,3 +99,8 @@ impl Values<'_> {
 }
 
 const AHEAD: usize = 4;
+
+/// Whether a part is of something opaque that has a number.
+fn is_opaque(part: &Part) -> bool {
+    matches!(part.delta.kind, DeltaKind::Opaque { .. }) && matches!(part.delta.slot, Slot::At { .. })
+}

@@ -6,6 +6,7 @@
 
 pub mod anthropic;
 pub mod gemini;
+mod memory;
 mod odd;
 pub mod openai_chat;
 pub mod openai_responses;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+pub(crate) use memory::{Lane, Memory};
 pub use odd::Odd;
 
 use crate::block::BlockKey;
@@ -102,8 +104,12 @@ pub struct Decoded {
     pub model: Option<Text>,
     /// Whether id and model are still unknown; when false a decoder need not copy them.
     pub wants_meta: bool,
-    /// Why the frame is not plain by itself, whatever left before it (rule 28).
+    /// Why the frame is not plain, by itself or beside the frames before it (rule 28).
     pub odd: Option<Odd>,
+    /// What the frames before have said, where somebody looks at them.
+    pub(crate) memory: Memory,
+    /// When the frame goes on.
+    pub(crate) lane: Lane,
 }
 
 impl Decoded {

@@ -11,7 +11,7 @@ use stream_core::{
 };
 
 use super::settings::BufferedJudgeSettings;
-use crate::judge::{CompletedCall, Cost, Judge, ask, is_call};
+use crate::judge::{CompletedCall, Cost, Judge, ask, is_call, is_server_call};
 use crate::tool_gate::policy::fill;
 
 /// Holds everything until a completed call was judged. See the [module](super).
@@ -66,12 +66,16 @@ impl Policy for BufferedJudge {
     ) -> Result<(), PolicyError> {
         if chunk.is_payload() {
             // A late part of something opaque is not of the block that was approved: it stays held.
-            let free = state.current_block().filter(|block| !is_call(block));
+            let judged = |block: &StreamBlock| {
+                is_call(block) || (is_server_call(block) && self.judge.judges_server_calls())
+            };
+            let free = state.current_block().filter(|block| !judged(block));
             self.free.extend(free.map(StreamBlock::key));
             ctx.buffer(chunk);
         }
         let Some(block) = state.just_completed() else { return Ok(()) };
-        let Some(call) = CompletedCall::of(block, state) else { return Ok(()) };
+        let server = || CompletedCall::of_server(block, state).filter(|_| self.judge.judges_server_calls());
+        let Some(call) = CompletedCall::of(block, state).or_else(server) else { return Ok(()) };
         match ask(&*self.judge, call).await? {
             Verdict::Release => {
                 self.free.insert(block.key());

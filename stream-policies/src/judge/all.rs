@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use stream_core::{PolicyError, Verdict};
 
-use super::{CompletedCall, Cost, Judge};
+use super::{CompletedCall, Cost, Judge, asks};
 
 /// Asks several judges at once: all must allow. The first denial is the answer, and cancels the other questions.
 ///
@@ -53,8 +53,12 @@ impl Judge for All {
         if self.judges.is_empty() {
             return Ok(Verdict::drop("there is no judge"));
         }
-        let mut questions: FuturesUnordered<_> =
-            self.judges.iter().map(|judge| judge.judge(call.clone())).collect();
+        let mut questions: FuturesUnordered<_> = self
+            .judges
+            .iter()
+            .filter(|judge| asks(*judge, &call))
+            .map(|judge| judge.judge(call.clone()))
+            .collect();
         let mut failure = None;
         while let Some(answer) = questions.next().await {
             match answer {
@@ -71,6 +75,10 @@ impl Judge for All {
 
     fn cost(&self) -> Cost {
         self.judges.iter().map(Judge::cost).max().unwrap_or(Cost::Instant)
+    }
+
+    fn judges_server_calls(&self) -> bool {
+        self.judges.iter().any(Judge::judges_server_calls)
     }
 }
 

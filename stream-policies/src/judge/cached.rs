@@ -39,6 +39,8 @@ struct Key {
     arguments: String,
     flavor: CallFlavor,
     opaque: bool,
+    server: bool,
+    alias: Option<String>,
 }
 
 impl<J: Judge> Cached<J> {
@@ -89,6 +91,8 @@ impl<J: Judge> Judge for Cached<J> {
             arguments: call.arguments().to_owned(),
             flavor: call.flavor(),
             opaque: call.is_opaque(),
+            server: call.is_server_run(),
+            alias: call.alias().map(str::to_owned),
         };
         if let Some(verdict) = self.recall(&key) {
             return Ok(verdict);
@@ -100,6 +104,10 @@ impl<J: Judge> Judge for Cached<J> {
 
     fn cost(&self) -> Cost {
         self.judge.cost()
+    }
+
+    fn judges_server_calls(&self) -> bool {
+        self.judge.judges_server_calls()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use stream_core::{CallFlavor, Runs, StreamBlock, StreamState};
+use stream_core::{CallFlavor, OpaqueBlock, Runs, StreamBlock, StreamState};
 
 /// A completed call, on its own: it outlives the step in which it completed. Cloning is cheap.
 ///
@@ -32,6 +32,9 @@ struct Parts {
     unopened: bool,
     opaque: bool,
     problem: Option<String>,
+    server: bool,
+    /// Another name that a client may know it by.
+    alias: Option<String>,
     model: Option<String>,
 }
 
@@ -49,6 +52,8 @@ impl CompletedCall {
             unopened: false,
             opaque: false,
             problem: None,
+            server: false,
+            alias: None,
             model: None,
         }))
     }
@@ -70,8 +75,16 @@ impl CompletedCall {
                 unopened: call.is_unopened(),
                 opaque: false,
                 problem: None,
+                server: false,
+                alias: None,
                 model,
             },
+            // A server's tool that is none of the API's: some clients hand it out as a call of their own.
+            StreamBlock::Opaque(block)
+                if block.runs() != Runs::Server && block.kind() == "server_tool_use" =>
+            {
+                Parts { alias: Some(block.kind().to_owned()), ..named(block, choice, model)? }
+            }
             StreamBlock::Opaque(block) if block.runs() != Runs::Server => Parts {
                 name: block.kind().to_owned(),
                 id: None,
@@ -82,11 +95,32 @@ impl CompletedCall {
                 unopened: false,
                 opaque: true,
                 problem: block.problem().map(ToString::to_string),
+                server: false,
+                alias: block.name().map(str::to_owned),
                 model,
             },
             _ => return None,
         };
         Some(Self(Arc::new(parts)))
+    }
+
+    /// The call that a block is if the provider runs it: `server_tool_use`, `mcp_call`, `web_search_call` and the like.
+    /// `None` for all else, results included.
+    #[must_use]
+    pub fn of_server(block: &StreamBlock, state: &StreamState) -> Option<Self> {
+        let StreamBlock::Opaque(opaque) = block else { return None };
+        if opaque.runs() != Runs::Server {
+            return None;
+        }
+        let parts = named(opaque, block.choice(), state.model().map(str::to_owned))?;
+        Some(Self(Arc::new(Parts { server: true, ..parts })))
+    }
+
+    /// The same call, run by the provider.
+    #[must_use]
+    pub fn run_by_server(mut self) -> Self {
+        Arc::make_mut(&mut self.0).server = true;
+        self
     }
 
     /// The same call, said by this model.
@@ -170,11 +204,52 @@ impl CompletedCall {
         self.0.opaque
     }
 
+    /// Whether the provider runs it, or has run it. A gate asks about such a call only where its judge
+    /// [wants it](super::Judge::judges_server_calls).
+    #[must_use]
+    pub fn is_server_run(&self) -> bool {
+        self.0.server
+    }
+
+    /// Another name that a client may know it by: the name beside a kind that nobody knows.
+    pub(crate) fn alias(&self) -> Option<&str> {
+        self.0.alias.as_deref()
+    }
+
     /// The model that said it, as the upstream names it.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.0.model.as_deref()
     }
+}
+
+fn named(block: &OpaqueBlock, choice: u32, model: Option<String>) -> Option<Parts> {
+    Some(Parts {
+        name: call_name(block)?.to_owned(),
+        id: None,
+        index: None,
+        choice,
+        arguments: block.arguments().to_owned(),
+        flavor: CallFlavor::Builtin,
+        unopened: false,
+        opaque: false,
+        problem: None,
+        server: false,
+        alias: None,
+        model,
+    })
+}
+
+/// The name of the call that a block is. The name of some comes behind their opening, so that these go by their kind until
+/// then.
+fn call_name(block: &OpaqueBlock) -> Option<&str> {
+    let kind = block.kind();
+    block.name().or_else(|| matches!(kind, "server_tool_use" | "mcp_tool_use" | "mcp_call").then_some(kind))
+}
+
+/// Whether a block is a call that the provider runs.
+pub(crate) fn is_server_call(block: &StreamBlock) -> bool {
+    matches!(block, StreamBlock::Opaque(block) if block.runs() == Runs::Server && call_name(block).is_some())
 }
 
 /// Whether the client runs a block, for all anyone knows.

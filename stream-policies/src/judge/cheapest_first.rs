@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use stream_core::{PolicyError, Verdict};
 
-use super::{CompletedCall, Cost, Judge};
+use super::{CompletedCall, Cost, Judge, asks};
 
 /// Asks several judges one after the other, the cheapest first: all must allow. After a denial nobody else is asked.
 ///
@@ -40,9 +40,10 @@ impl Judge for CheapestFirst {
         if self.judges.is_empty() {
             return Ok(Verdict::drop("there is no judge"));
         }
+        let asked = call.clone();
         let mut replacement = None;
         let mut failure = None;
-        for judge in &self.judges {
+        for judge in self.judges.iter().filter(|judge| asks(judge, &asked)) {
             match judge.judge(call.clone()).await {
                 Ok(Verdict::Release) => {}
                 Ok(Verdict::Replace(with)) => {
@@ -62,6 +63,10 @@ impl Judge for CheapestFirst {
 
     fn cost(&self) -> Cost {
         self.judges.iter().map(Judge::cost).max().unwrap_or(Cost::Instant)
+    }
+
+    fn judges_server_calls(&self) -> bool {
+        self.judges.iter().any(Judge::judges_server_calls)
     }
 }
 

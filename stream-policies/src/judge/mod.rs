@@ -48,7 +48,7 @@ pub use all::All;
 pub(crate) use ask::ask;
 pub use cached::Cached;
 pub use call::CompletedCall;
-pub(crate) use call::is_call;
+pub(crate) use call::{is_call, is_server_call};
 pub use cheapest_first::CheapestFirst;
 #[cfg(feature = "http")]
 pub use http::{ModelJudge, Webhook};
@@ -71,6 +71,17 @@ pub trait Judge: Send + Sync {
     fn cost(&self) -> Cost {
         Cost::Local
     }
+
+    /// Whether it decides over calls that the provider runs, too ([`CompletedCall::is_server_run`]). If it does not, they
+    /// pass without waiting.
+    fn judges_server_calls(&self) -> bool {
+        false
+    }
+}
+
+/// Whether a judge is asked about a call.
+pub(crate) fn asks(judge: &Arc<dyn Judge>, call: &CompletedCall) -> bool {
+    !call.is_server_run() || judge.judges_server_calls()
 }
 
 /// What it costs to ask a judge.
@@ -106,5 +117,9 @@ impl<J: Judge + ?Sized> Judge for Arc<J> {
 
     fn cost(&self) -> Cost {
         (**self).cost()
+    }
+
+    fn judges_server_calls(&self) -> bool {
+        (**self).judges_server_calls()
     }
 }

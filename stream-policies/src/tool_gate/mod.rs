@@ -11,7 +11,8 @@
 //! | what follows a held call in its choice | until the call's verdict: order is never changed |
 //! | a tool call | until it is complete and judged |
 //! | something opaque of which nobody knows who runs it ([`Runs::Unknown`](stream_core::Runs::Unknown)) | as a tool call, under its kind as name |
-//! | something opaque that the provider runs | not at all |
+//! | a call that the provider runs | until it is complete and judged, if the judge [judges such calls](crate::judge::Judge::judges_server_calls); else not at all |
+//! | anything else of the provider's (results, files) | not at all |
 //!
 //! A call that is cut off is never complete, and so never judged or released. A call whose opening was not in the stream
 //! (it was resumed), or that has no name, is denied without asking. A judge that fails or takes too long denies without a

@@ -8,7 +8,7 @@ use stream_core::wire::Ending;
 use stream_core::{Attention, Chunk, Context, Needs, Policy, PolicyError, StreamBlock, StreamState, Verdict};
 
 use super::settings::{OnDeny, ToolGateSettings};
-use crate::judge::{CompletedCall, Cost, Judge, ask, is_call};
+use crate::judge::{CompletedCall, Cost, Judge, ask, is_call, is_server_call};
 
 /// Holds each tool call until it is judged. See the [module](super).
 #[derive(Clone)]
@@ -31,13 +31,18 @@ impl ToolGate {
         self
     }
 
+    fn holds(&self, block: &StreamBlock) -> bool {
+        is_call(block) || (is_server_call(block) && self.judge.judges_server_calls())
+    }
+
     fn decide(
         &self,
         block: &StreamBlock,
         state: &StreamState,
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
-        let Some(call) = CompletedCall::of(block, state) else { return Ok(()) };
+        let server = || CompletedCall::of_server(block, state).filter(|_| self.judge.judges_server_calls());
+        let Some(call) = CompletedCall::of(block, state).or_else(server) else { return Ok(()) };
         let judge = Arc::clone(&self.judge);
         let settings = Arc::clone(&self.settings);
         let verdict = async move { Ok(settings.carry(ask(&*judge, call).await?)) };
@@ -72,7 +77,7 @@ impl Policy for ToolGate {
     ) -> Result<(), PolicyError> {
         if chunk.is_payload() {
             match state.current_block() {
-                Some(block) if !is_call(block) => ctx.send(chunk),
+                Some(block) if !self.holds(block) => ctx.send(chunk),
                 _ => ctx.buffer(chunk),
             }
         }

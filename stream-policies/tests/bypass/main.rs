@@ -7,6 +7,7 @@
 mod kit;
 
 mod arguments;
+mod blocks_anthropic;
 mod buffered;
 mod calls_anthropic;
 mod calls_chat;
@@ -15,6 +16,7 @@ mod calls_responses;
 mod chains;
 mod finish;
 mod framing;
+mod items_responses;
 mod judges;
 mod names;
 mod notices;

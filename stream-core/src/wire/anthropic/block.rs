@@ -3,8 +3,9 @@
 use serde_json::value::RawValue;
 
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Runs, Slot, Text};
-use crate::wire::DecodeError;
+use crate::wire::{DecodeError, Decoded};
 
+use super::normal;
 use super::view::{self, Block, Field};
 
 /// [`Place::inner`](crate::delta::Place::inner) of an opaque delta that opens its block, rather than continues it.
@@ -14,15 +15,15 @@ pub(super) const OPENS: usize = 1;
 pub(super) const CHOICE: u32 = 0;
 
 /// Reads the `content_block` of a `content_block_start`.
-pub(super) fn opened(field: Field<'_>, index: u32, deltas: &mut Vec<Delta>) -> Result<(), DecodeError> {
-    read(field, index, 0, Form::Opened, deltas)
+pub(super) fn opened(field: Field<'_>, index: u32, into: &mut Decoded) -> Result<(), DecodeError> {
+    read(field, index, 0, Form::Opened, into)
 }
 
 /// Reads a block that stands whole in a message's `content`, its end included.
-pub(super) fn whole(field: Field<'_>, position: usize, deltas: &mut Vec<Delta>) -> Result<(), DecodeError> {
+pub(super) fn whole(field: Field<'_>, position: usize, into: &mut Decoded) -> Result<(), DecodeError> {
     let index = u32::try_from(position).unwrap_or(u32::MAX);
-    read(field, index, position, Form::Whole, deltas)?;
-    deltas.push(Delta::new(CHOICE, Slot::item(index), DeltaKind::Stop).at(position, 0));
+    read(field, index, position, Form::Whole, into)?;
+    into.deltas.push(Delta::new(CHOICE, Slot::item(index), DeltaKind::Stop).at(position, 0));
     Ok(())
 }
 
@@ -43,11 +44,13 @@ fn read(
     index: u32,
     outer: usize,
     form: Form,
-    deltas: &mut Vec<Delta>,
+    into: &mut Decoded,
 ) -> Result<(), DecodeError> {
     let block: Block<'_> = view::object(field, "a content block")?;
     let kind = view::word(block.kind);
-    let mut push = |kind, inner| deltas.push(Delta::new(CHOICE, Slot::item(index), kind).at(outer, inner));
+    into.odd = into.odd.or(normal::block_oddness(kind.as_deref(), &block));
+    let mut push =
+        |kind, inner| into.deltas.push(Delta::new(CHOICE, Slot::item(index), kind).at(outer, inner));
     match kind.as_deref() {
         Some("text") => {
             push(DeltaKind::Start { channel: Channel::Content }, 0);
@@ -69,7 +72,22 @@ fn read(
         other => {
             let kind = other.unwrap_or("unknown");
             let bytes = field.map_or(0, |raw| raw.get().len());
-            push(DeltaKind::Opaque { kind: kind.into(), runs: runs(kind), bytes }, OPENS);
+            let name = view::word(block.name).filter(|name| !name.is_empty());
+            let runs = match (kind, name.as_deref()) {
+                // Some clients hand it out as a call of their own.
+                ("server_tool_use", Some(name)) if !SERVER_TOOLS.contains(&name) => Runs::Unknown,
+                _ => runs(kind),
+            };
+            push(DeltaKind::Opaque { kind: kind.into(), runs, bytes }, OPENS);
+            if let Some(name) = name {
+                let input = block.input.map(RawValue::get).filter(|input| !is_empty_input(input));
+                let call = CallDelta {
+                    name: Some(name.into()),
+                    arguments: input.map(Text::from),
+                    ..CallDelta::default()
+                };
+                push(DeltaKind::Call(call), 0);
+            }
         }
     }
     Ok(())
@@ -104,6 +122,18 @@ fn is_empty_between(raw: &str, open: char, close: char) -> bool {
         .and_then(|rest| rest.strip_suffix(close))
         .is_some_and(|inner| inner.trim_ascii().is_empty())
 }
+
+/// The tools of the API's own that `server_tool_use` can name.
+const SERVER_TOOLS: &[&str] = &[
+    "web_search",
+    "web_fetch",
+    "code_execution",
+    "bash_code_execution",
+    "text_editor_code_execution",
+    "tool_search_tool_regex",
+    "tool_search_tool_bm25",
+    "advisor",
+];
 
 /// The blocks of which it is known that the client has nothing to run; results are known by how they end.
 const SERVER_BLOCKS: &[&str] = &[

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use crate::json;
+use crate::sse::Frame;
 use crate::wire::{Ending, EndingKind, Outgoing};
 
 use super::content;
@@ -15,7 +16,9 @@ impl MessagesWriter {
     pub(super) fn write_body(&mut self, body: &Outgoing, ending: Option<&Ending>) -> Bytes {
         self.ended = true;
         let came = body.frame.as_ref().map(|frame| frame.raw().clone()).unwrap_or_default();
-        if ending.is_none() && body.is_untouched() {
+        self.untouched = body.is_untouched();
+        self.odd = body.frame.as_ref().and_then(Frame::odd).filter(|_| self.normalise);
+        if ending.is_none() && body.is_untouched() && self.odd.is_none() {
             return came;
         }
         self.note(&body.parts);

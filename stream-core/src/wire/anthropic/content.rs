@@ -7,6 +7,7 @@ use crate::json::{self, At};
 use crate::sse::Frame;
 use crate::wire::{Fate, Part};
 
+use super::normal;
 use super::numbers::BlockKind;
 use super::render::{self, StopFields};
 use super::write::{MessagesWriter, data};
@@ -17,6 +18,10 @@ impl MessagesWriter {
         if parts.iter().any(|part| part.delta.kind == DeltaKind::Opening && part.fate == Fate::Dropped) {
             self.held_opening = frame.data().or_else(|| frame.lenient_data());
             return;
+        }
+        if self.normalise && self.opened {
+            // One adapter says it twice; to some clients the second one is a new message.
+            return self.insert_all(parts, out);
         }
         let finish = finish(parts);
         if finish.is_none() && !parts.iter().any(is_in_block) {
@@ -70,8 +75,10 @@ impl MessagesWriter {
                 block.push(part);
                 if part.delta.kind == DeltaKind::Stop {
                     let raw = usize::try_from(part.delta.place.outer).ok().and_then(|at| items.get(at));
+                    let raw =
+                        raw.map(|raw| if self.odd.is_some() { normal::block(raw) } else { (*raw).into() });
                     let parts = std::mem::take(&mut block);
-                    content.extend(raw.and_then(|raw| self.whole_block(raw, &parts, may_leave)));
+                    content.extend(raw.and_then(|raw| self.whole_block(&raw, &parts, may_leave)));
                     for part in after.drain(..) {
                         self.insert_whole(&part.delta.kind, &mut content);
                     }

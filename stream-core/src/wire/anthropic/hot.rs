@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Slot, Text};
 
@@ -21,7 +22,11 @@ pub(super) fn read(line: Option<&str>, data: &str) -> Option<Delta> {
     if event.kind.0 != BLOCK_DELTA {
         return None;
     }
-    let Fragment { kind, text, thinking, partial_json } = event.delta;
+    let Fragment { kind, text, thinking, partial_json, signature, citation } = event.delta;
+    let others = [&text, &thinking, &partial_json].into_iter().flatten().count();
+    if others > 1 || signature.is_some() || citation.is_some() || event.content_block.is_some() {
+        return None;
+    }
     let filled =
         |field: Option<Word<'_>>| field.filter(|word| !word.0.is_empty()).map(|word| Text::from(word.0));
     let kind = match &*kind.0 {
@@ -42,6 +47,7 @@ struct Event<'a> {
     index: u32,
     #[serde(borrow)]
     delta: Fragment<'a>,
+    content_block: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -54,10 +60,13 @@ struct Fragment<'a> {
     thinking: Option<Word<'a>>,
     #[serde(borrow)]
     partial_json: Option<Word<'a>>,
+    signature: Option<IgnoredAny>,
+    citation: Option<IgnoredAny>,
 }
 
 /// A string, borrowed where it has no escape (a `Cow` within an `Option` would always own).
 #[derive(Deserialize)]
 struct Word<'a>(#[serde(borrow)] Cow<'a, str>);
 
-const BLOCK_DELTA: &str = "content_block_delta";
+/// The event that this reads.
+pub(super) const BLOCK_DELTA: &str = "content_block_delta";

@@ -36,7 +36,9 @@ mod content;
 mod ending;
 mod hot;
 mod insert;
+mod normal;
 mod numbers;
+mod order;
 mod read;
 mod render;
 mod view;
@@ -45,6 +47,8 @@ mod write;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use order::Order;
 
 use crate::delta::FinishKind;
 use crate::sse::Frame;

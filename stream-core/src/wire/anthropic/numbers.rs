@@ -6,9 +6,11 @@ use crate::delta::{Channel, DeltaKind, Runs};
 /// The blocks of a message as the client has them.
 ///
 /// A number is shifted by the blocks that were dropped or inserted before it, and not made dense: a gap the upstream
-/// sent stays one (rule 17).
+/// sent stays one (rule 17). Where frames are normalised the number of a block is its position: to some clients the
+/// one counts, to others the other (rule 28).
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
+    dense: bool,
     /// Blocks that have not been stopped, dropped ones included: what comes for those must not leave.
     open: Vec<OpenBlock>,
     dropped: u32,
@@ -21,6 +23,10 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
+    pub(super) fn new(dense: bool) -> Self {
+        Self { dense, ..Self::default() }
+    }
+
     /// A block starts upstream. Gives its number on the wire, if it leaves.
     pub(super) fn start(
         &mut self,
@@ -39,7 +45,7 @@ impl Numbers {
             _ => {}
         }
         self.last = Some((upstream, leaves));
-        let number = leaves.then(|| self.shifted(upstream));
+        let number = leaves.then(|| if self.dense { self.next } else { self.shifted(upstream) });
         self.open.push(OpenBlock { key, upstream, number, kind });
         if let Some(number) = number {
             self.left(number, kind);
@@ -51,8 +57,27 @@ impl Numbers {
     pub(super) fn find(&self, key: Option<BlockKey>, upstream: u32) -> Option<u32> {
         match self.position(key, upstream) {
             Some(at) => self.open[at].number,
+            None if self.dense => None,
             None => Some(self.shifted(upstream)),
         }
+    }
+
+    /// Whether a block is open, dropped ones included.
+    pub(super) fn knows(&self, key: Option<BlockKey>, upstream: u32) -> bool {
+        self.position(key, upstream).is_some()
+    }
+
+    /// Whether a block is open that may have arguments.
+    pub(super) fn takes_input(&self, key: Option<BlockKey>, upstream: u32) -> bool {
+        let kind = self.position(key, upstream).map(|at| self.open[at].kind);
+        matches!(kind, Some(BlockKind::Call | BlockKind::Opaque(_)))
+    }
+
+    /// Ends the block that is open under a number which the upstream gives to another one; answers with its number on the
+    /// wire, where positions count.
+    pub(super) fn displace(&mut self, upstream: u32) -> Option<u32> {
+        let at = self.open.iter().rposition(|block| self.dense && block.upstream == upstream)?;
+        self.open.remove(at).number
     }
 
     /// A block stops, on the wire too if it left.
@@ -107,12 +132,14 @@ impl Numbers {
         upstream.saturating_add(self.inserted).saturating_sub(self.dropped)
     }
 
-    /// The latest open block with that key; events that have no key go by number.
+    /// The latest open block with that key; events that have no key go by number, and so does what one adapter writes
+    /// into a block of another kind.
     fn position(&self, key: Option<BlockKey>, upstream: u32) -> Option<usize> {
-        self.open.iter().rposition(|block| match (key, block.key) {
+        let by_key = self.open.iter().rposition(|block| match (key, block.key) {
             (Some(key), Some(of_block)) => key == of_block,
             _ => block.upstream == upstream,
-        })
+        });
+        by_key.or_else(|| self.open.iter().rposition(|block| self.dense && block.upstream == upstream))
     }
 }
 

@@ -1,13 +1,16 @@
 //! Reading events.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Runs, Slot, Text, UpstreamError};
 use crate::sse::Frame;
-use crate::wire::{DecodeError, Decoded};
+use crate::wire::{DecodeError, Decoded, Lane, Odd};
 
 use super::block::{self, CHOICE};
 use super::hot;
+use super::normal;
 use super::view::{self, BlockDelta, Event, Field, Message, MessageDelta};
 
 /// Whether the frame can only be of this format: its `event` line or its type is one that no other API has.
@@ -27,28 +30,64 @@ pub(super) fn decode(frame: &Frame, into: &mut Decoded) -> Result<(), DecodeErro
     let data = view::utf8(data)?;
     if let Some(delta) = hot::read(frame.event(), data) {
         into.deltas.push(delta);
-        return Ok(());
+        return remember(frame.event(), Some(hot::BLOCK_DELTA), into);
     }
-    event(frame.event(), data, into)
+    let kind = event(frame.event(), data, into)?;
+    remember(frame.event(), kind.as_deref(), into)
 }
 
-/// Reads any event.
-pub(super) fn event(line: Option<&str>, data: &str, into: &mut Decoded) -> Result<(), DecodeError> {
+/// Holds an event against those before it.
+fn remember(line: Option<&str>, kind: Option<&str>, into: &mut Decoded) -> Result<(), DecodeError> {
+    into.lane = Lane::Now;
+    if !into.memory.is_on {
+        return Ok(());
+    }
+    let order = &mut into.memory.messages;
+    let named = kind.and_then(|kind| order.name(line, kind));
+    let (odd, lane) = order.see(&into.deltas)?;
+    into.odd = into.odd.or(odd).or(named);
+    into.lane = lane;
+    Ok(())
+}
+
+/// Reads any event. Answers with the name it has to have where events have names.
+pub(super) fn event<'a>(
+    line: Option<&str>,
+    data: &'a str,
+    into: &mut Decoded,
+) -> Result<Option<Cow<'a, str>>, DecodeError> {
     if data.trim_ascii() == "[DONE]" {
         into.deltas.push(Delta::stream(DeltaKind::Meta));
-        return Ok(());
+        return Ok(None);
     }
     let Some(event) = view::document::<Event<'_>>(data, "an event")? else {
         into.deltas.push(unknown(Slot::None, "unknown", data.len()));
-        return Ok(());
+        return Ok(None);
     };
-    match EventKind::of(&event, line)? {
-        Some(EventKind::MessageStart) => message_start(&event, into),
-        Some(EventKind::BlockStart) => {
-            block::opened(event.content_block, view::index(event.index)?, &mut into.deltas)
-        }
+    let kind = EventKind::of(&event, line)?;
+    if kind.is_some_and(|kind| normal::is_foreign(kind, &event)) {
+        into.odd = into.odd.or(Some(Odd::Foreign));
+    }
+    let word = view::word(event.kind);
+    if word.is_none() && kind.is_some_and(EventKind::is_own) {
+        into.odd = into.odd.or(Some(Odd::Type));
+    }
+    read(kind, &event, data, into)?;
+    Ok(word.or_else(|| kind.map(|kind| kind.word().into())))
+}
+
+fn read(
+    kind: Option<EventKind>,
+    event: &Event<'_>,
+    data: &str,
+    into: &mut Decoded,
+) -> Result<(), DecodeError> {
+    match kind {
+        Some(EventKind::MessageStart) => message_start(event, into),
+        Some(EventKind::BlockStart) => block::opened(event.content_block, view::index(event.index)?, into),
         Some(EventKind::BlockDelta) => {
-            into.deltas.push(block_delta(event.delta, Slot::item(view::index(event.index)?))?);
+            let delta = block_delta(event.delta, Slot::item(view::index(event.index)?), &mut into.odd)?;
+            into.deltas.push(delta);
             Ok(())
         }
         Some(EventKind::BlockStop) => {
@@ -56,7 +95,7 @@ pub(super) fn event(line: Option<&str>, data: &str, into: &mut Decoded) -> Resul
             into.deltas.push(Delta::new(CHOICE, slot, DeltaKind::Stop));
             Ok(())
         }
-        Some(EventKind::MessageDelta) => message_delta(&event, into),
+        Some(EventKind::MessageDelta) => message_delta(event, into),
         Some(EventKind::MessageStop) => {
             into.deltas.push(Delta::stream(DeltaKind::Terminal));
             Ok(())
@@ -66,7 +105,7 @@ pub(super) fn event(line: Option<&str>, data: &str, into: &mut Decoded) -> Resul
             Ok(())
         }
         Some(EventKind::Error) => {
-            into.deltas.push(Delta::stream(DeltaKind::Error(error(&event, data))));
+            into.deltas.push(Delta::stream(DeltaKind::Error(error(event, data))));
             Ok(())
         }
         None => {
@@ -84,14 +123,14 @@ pub(super) fn message(message: &Message<'_>, into: &mut Decoded) -> Result<(), D
         into.model = view::word(message.model).map(Text::from);
     }
     for (position, raw) in view::array(message.content, "`content`")?.into_iter().enumerate() {
-        block::whole(Some(raw), position, &mut into.deltas)?;
+        block::whole(Some(raw), position, into)?;
     }
     ends(message.stop_reason, message.usage, &mut into.deltas)
 }
 
 /// The events of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum EventKind {
+pub(super) enum EventKind {
     MessageStart,
     BlockStart,
     BlockDelta,
@@ -103,7 +142,20 @@ enum EventKind {
 }
 
 impl EventKind {
-    fn named(name: &str) -> Option<Self> {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::MessageStart => "message_start",
+            Self::BlockStart => "content_block_start",
+            Self::BlockDelta => "content_block_delta",
+            Self::BlockStop => "content_block_stop",
+            Self::MessageDelta => "message_delta",
+            Self::MessageStop => "message_stop",
+            Self::Ping => "ping",
+            Self::Error => "error",
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "message_start" => Self::MessageStart,
             "content_block_start" => Self::BlockStart,
@@ -179,13 +231,16 @@ fn ends(stop_reason: Field<'_>, usage: Field<'_>, deltas: &mut Vec<Delta>) -> Re
     Ok(())
 }
 
-fn block_delta(field: Field<'_>, slot: Slot) -> Result<Delta, DecodeError> {
+fn block_delta(field: Field<'_>, slot: Slot, odd: &mut Option<Odd>) -> Result<Delta, DecodeError> {
     let delta: BlockDelta<'_> = view::object(field, "`delta`")?;
     let text = |channel, field, what| {
         let text = view::filled(field, what)?;
         Ok::<_, DecodeError>(text.map_or(DeltaKind::Meta, |text| DeltaKind::Text { channel, text }))
     };
     let kind = view::word(delta.kind);
+    if let Some(found) = normal::delta_oddness(kind.as_deref(), &delta)? {
+        *odd = odd.or(Some(found));
+    }
     let kind = match kind.as_deref() {
         Some("text_delta") => text(Channel::Content, delta.text, "`text` of a text_delta")?,
         Some("thinking_delta") => text(Channel::Reasoning, delta.thinking, "`thinking` of a thinking_delta")?,

@@ -2,11 +2,10 @@
 //! hold a copy of what was dropped (rule 17).
 
 use bytes::Bytes;
-use memchr::memchr2;
 
 use crate::delta::{CallDelta, Channel, Usage};
 use crate::json::{self, Object};
-use crate::sse::{Frame, Framer};
+use crate::sse::{self, Frame, Framer};
 
 use super::block::is_empty_input;
 
@@ -17,10 +16,12 @@ const MESSAGE_TAIL: &[&str] = &["container", "context_management", "usage"];
 
 /// One event, on one line of data: line breaks that came in the upstream's JSON are mere white space.
 pub(super) fn event(kind: &str, data: &str) -> Bytes {
-    if memchr2(b'\n', b'\r', data.as_bytes()).is_some() {
-        return event(kind, &data.replace(['\n', '\r'], " "));
-    }
-    Bytes::from(format!("event: {kind}\ndata: {data}\n\n"))
+    line(Some(kind), data)
+}
+
+/// One event, on one line of data, with or without its name.
+pub(super) fn line(kind: Option<&str>, data: &str) -> Bytes {
+    sse::event(kind, data, "\n")
 }
 
 /// A frame with other data; every byte around it stays.

@@ -85,6 +85,10 @@ pub(super) struct BlockDelta<'a> {
     pub(super) thinking: Field<'a>,
     #[serde(borrow)]
     pub(super) partial_json: Field<'a>,
+    #[serde(borrow)]
+    pub(super) signature: Field<'a>,
+    #[serde(borrow)]
+    pub(super) citation: Field<'a>,
 }
 
 /// The `delta` of a `message_delta`.

@@ -7,9 +7,10 @@ use bytes::Bytes;
 use crate::delta::{Channel, DeltaKind, FinishReason, Slot, Text, Usage};
 use crate::json::{self, At};
 use crate::sse::Frame;
-use crate::wire::{Ending, Fate, Outgoing, Part, Writer, WriterOptions};
+use crate::wire::{self, Ending, Fate, Odd, Outgoing, Part, Writer, WriterOptions};
 
 use super::block::{OPENS, is_empty_input};
+use super::normal;
 use super::numbers::{BlockKind, Numbers};
 use super::render;
 
@@ -38,13 +39,20 @@ pub(super) struct MessagesWriter {
     pub(super) ended: bool,
     /// The last bytes written were an event without its border.
     torn: bool,
+    /// Frames that are not plain are written anew (rule 28).
+    pub(super) normalise: bool,
+    /// Events have an `event` line: some proxies write none.
+    named: Option<bool>,
+    /// Why the last frame was written anew, and whether every part of it was kept.
+    pub(super) odd: Option<Odd>,
+    pub(super) untouched: bool,
 }
 
 impl MessagesWriter {
     pub(super) fn new(options: &WriterOptions) -> Self {
         Self {
             notice: options.empty_notice.clone(),
-            numbers: Numbers::default(),
+            numbers: Numbers::new(options.normalise),
             waiting: VecDeque::new(),
             usage: Usage::default(),
             last_usage: None,
@@ -55,7 +63,26 @@ impl MessagesWriter {
             finished: false,
             ended: false,
             torn: false,
+            normalise: options.normalise,
+            named: None,
+            odd: None,
+            untouched: false,
         }
+    }
+
+    /// The frame as it is to be written: as it came if it is plain; `None` where nothing of it is an event.
+    fn normal(&mut self, frame: Frame, parts: &mut Vec<Part>) -> Option<Frame> {
+        let has_data = frame.data_bytes().is_some_and(|data| data.starts_with(b"{"));
+        let named = match has_data {
+            true => *self.named.get_or_insert(frame.event().is_some()),
+            false => self.named.unwrap_or(true),
+        };
+        self.odd = frame.odd().filter(|_| self.normalise);
+        if self.odd.is_none() {
+            return Some(frame);
+        }
+        wire::without_stray(&frame, parts);
+        normal::frame(&frame, named)
     }
 
     /// Writes events of our own, after the border that the last one may lack.
@@ -90,6 +117,9 @@ impl MessagesWriter {
             return self.block_event(frame, item, first, out);
         };
         let leaves = first.fate != Fate::Dropped;
+        if let Some(displaced) = self.numbers.displace(item) {
+            self.emit(render::block_stop(displaced), out);
+        }
         if let Some(number) = self.numbers.start(first.key, item, kind, leaves) {
             self.block_start(frame, (item, number), (first, kind), parts, out);
         }
@@ -110,7 +140,7 @@ impl MessagesWriter {
         });
         let text = text.unwrap_or_default();
         self.shown |= kind == BlockKind::Call || (kind == BlockKind::Text && !text.is_empty());
-        if own(parts).all(|part| part.fate == Fate::Kept) {
+        if own(parts).all(|part| part.fate == Fate::Kept) && self.odd != Some(Odd::Type) {
             return self.keep(frame, item, number, out);
         }
         let data = data(frame);
@@ -119,12 +149,18 @@ impl MessagesWriter {
             (DeltaKind::Call(call), _) => {
                 let arguments = call.arguments.as_deref().unwrap_or_default();
                 let was_filled = json::member(block, "input").is_some_and(|input| !is_empty_input(input));
-                let fits = was_filled && json::is_object(arguments);
+                let fits = was_filled && json::is_object(arguments) && self.odd != Some(Odd::Type);
                 let input = if fits { arguments } else { "{}" };
                 self.emit(render::block_start(number, &render::call_block(block, call, input)), out);
                 if !fits && !arguments.is_empty() {
                     self.emit(render::input_delta(number, arguments), out);
                 }
+            }
+            (DeltaKind::Opaque { .. }, _) if self.odd == Some(Odd::Type) => {
+                let input = json::member(block, "input").unwrap_or("{}");
+                let empty = json::patch(block, &[(&[At::Key("input")], "{}")]);
+                self.emit(render::block_start(number, &empty), out);
+                self.emit(render::input_delta(number, input), out);
             }
             (_, BlockKind::Thinking) => {
                 self.emit(render::block_start(number, &render::thinking_block(block, text)), out);
@@ -136,6 +172,18 @@ impl MessagesWriter {
 
     /// A delta or stop of a block.
     fn block_event(&mut self, frame: &Frame, item: u32, part: &Part, out: &mut Vec<Bytes>) {
+        if self.normalise && part.fate != Fate::Dropped && !self.numbers.knows(part.key, item) {
+            self.start_unopened(item, part, out);
+        }
+        if self.normalise
+            && part.fate != Fate::Dropped
+            && matches!(part.delta.kind, DeltaKind::Call(_))
+            && !self.numbers.takes_input(part.key, item)
+        {
+            // Some clients would give these arguments to a call that they are not of.
+            self.odd = self.odd.or(Some(Odd::Identity));
+            return;
+        }
         let number = self.numbers.find(part.key, item);
         let stops = part.delta.kind == DeltaKind::Stop;
         match (&part.delta.kind, number) {
@@ -165,6 +213,18 @@ impl MessagesWriter {
         if stops {
             self.numbers.stop(part.key, item);
             self.settle(false, out);
+        }
+    }
+
+    /// Text of a block that never started: starts it. All else makes no sense without its start.
+    fn start_unopened(&mut self, item: u32, part: &Part, out: &mut Vec<Bytes>) {
+        let DeltaKind::Text { channel, .. } = part.delta.kind else { return };
+        let (kind, block) = match channel {
+            Channel::Reasoning => (BlockKind::Thinking, render::thinking_block("{}", "")),
+            Channel::Content | Channel::Refusal => (BlockKind::Text, render::text_block("")),
+        };
+        if let Some(number) = self.numbers.start(part.key, item, kind, true) {
+            self.emit(render::block_start(number, &block), out);
         }
     }
 
@@ -218,9 +278,13 @@ impl MessagesWriter {
 
 impl Writer for MessagesWriter {
     fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
-        let Outgoing { frame, parts } = outgoing;
+        self.untouched = outgoing.is_untouched();
+        let Outgoing { frame, mut parts } = outgoing;
         self.note(&parts);
         let Some(frame) = frame else {
+            return self.insert_all(&parts, out);
+        };
+        let Some(frame) = self.normal(frame, &mut parts) else {
             return self.insert_all(&parts, out);
         };
         if parts.is_empty() {
@@ -263,6 +327,10 @@ impl Writer for MessagesWriter {
 
     fn ended(&self) -> bool {
         self.ended
+    }
+
+    fn normalised(&mut self) -> Option<Odd> {
+        self.odd.take().filter(|_| self.untouched)
     }
 }
 

@@ -1,8 +1,11 @@
-//! `output_index`: shifted by dropped and inserted items, never made dense.
+//! `output_index`: shifted by dropped and inserted items, never made dense, unless frames are normalised: to some clients
+//! the index of an item counts, to others its position (rule 28).
 
 /// The indices of one response's items.
 #[derive(Debug, Default)]
 pub(super) struct Indices {
+    /// Items have the index of their position, whatever index they came with.
+    dense: bool,
     /// Those of dropped items, as they came, sorted.
     dropped: Vec<u32>,
     /// For each item made here, rising: how many items of the upstream's stand before it.
@@ -12,6 +15,10 @@ pub(super) struct Indices {
 }
 
 impl Indices {
+    pub(super) fn new(dense: bool) -> Self {
+        Self { dense, ..Self::default() }
+    }
+
     /// Books an item that opens with this index, and answers with the one it has on the wire.
     pub(super) fn open(&mut self, item: u32, leaves: bool) -> Option<u32> {
         if !leaves {
@@ -19,7 +26,7 @@ impl Indices {
             self.dropped.insert(at, item);
             return None;
         }
-        let index = self.shifted(item);
+        let index = if self.dense { self.next } else { self.shifted(item) };
         self.next = self.next.max(index.saturating_add(1));
         Some(index)
     }

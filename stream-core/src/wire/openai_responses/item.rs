@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::normal;
 use super::view::{self, ContentPart, Item, Raw};
 use crate::delta::{CallDelta, CallFlavor, Channel, Delta, DeltaKind, Restated, Runs, Slot, Text};
 use crate::json::Object;
@@ -70,6 +71,49 @@ impl<'a> Told<'a> {
         Ok(Self { index, kind, role, item, bytes: raw.get().len() })
     }
 
+    /// The type.
+    pub(super) fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// The id of the item itself, rather than of its call.
+    pub(super) fn item_id(&self) -> Option<Text> {
+        view::id(self.item.id)
+    }
+
+    /// The name, where items of the type have one.
+    pub(super) fn own_name(&self) -> Option<Text> {
+        view::name(self.item.name).filter(|_| NAMED.contains(&&*self.kind))
+    }
+
+    /// Whether the item or one of its parts has what belongs to another type.
+    pub(super) fn is_foreign(&self) -> Result<bool, DecodeError> {
+        if normal::is_foreign_item(&self.kind, &self.item) {
+            return Ok(true);
+        }
+        let mut foreign = false;
+        if matches!(self.role, Role::Message | Role::Reasoning) {
+            for list in [self.item.summary, self.item.content] {
+                for raw in parts(list)? {
+                    foreign |= is_foreign_part(raw)?;
+                }
+            }
+        }
+        Ok(foreign)
+    }
+
+    /// Tells the type of each part, and whether it is one of the summary.
+    pub(super) fn part_kinds(&self, mut tell: impl FnMut(bool, &str)) -> Result<(), DecodeError> {
+        if matches!(self.role, Role::Message | Role::Reasoning) {
+            for (list, is_summary) in [(self.item.summary, true), (self.item.content, false)] {
+                for raw in parts(list)? {
+                    tell(is_summary, part_kind(raw)?.as_deref().unwrap_or("unknown"));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The item opens (`output_item.added`), empty as a rule.
     pub(super) fn added(&self, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
         match self.role {
@@ -93,6 +137,7 @@ impl<'a> Told<'a> {
             }
             Role::Server | Role::Unknown => {
                 into.push(self.delta(0, self.opaque()));
+                into.extend(self.server_call());
                 Ok(())
             }
         }
@@ -105,7 +150,11 @@ impl<'a> Told<'a> {
             Role::Call(..) | Role::Server | Role::Unknown => 0,
         };
         match self.role {
-            Role::Server | Role::Unknown => into.push(self.delta(0, self.opaque())),
+            Role::Server | Role::Unknown => {
+                into.push(self.delta(0, self.opaque()));
+                into.extend(self.server_call());
+                into.extend(self.server_arguments());
+            }
             _ => self.restated(into)?,
         }
         into.push(self.delta(stop, DeltaKind::Stop));
@@ -165,6 +214,8 @@ impl<'a> Told<'a> {
             }
             Role::Server | Role::Unknown => {
                 into.push(self.delta(0, self.opaque()));
+                into.extend(self.server_call());
+                into.extend(self.server_arguments());
                 0
             }
         };
@@ -222,12 +273,36 @@ impl<'a> Told<'a> {
         DeltaKind::Opaque { kind: self.kind.as_ref().into(), runs, bytes: self.bytes }
     }
 
+    /// The name of a call that the provider runs.
+    fn server_call(&self) -> Option<Delta> {
+        let name = self.own_name()?;
+        Some(self.delta(0, DeltaKind::Call(CallDelta { name: Some(name), ..CallDelta::default() })))
+    }
+
+    /// The arguments of a call that the provider runs, once they are all there.
+    fn server_arguments(&self) -> Option<Delta> {
+        let arguments = match &*self.kind {
+            "mcp_call" | "tool_search_call" => self.item.arguments,
+            "web_search_call" => self.item.action,
+            _ => None,
+        };
+        let body = match self.item.code {
+            Some(code) if self.kind == "code_interpreter_call" => {
+                Cow::Owned(Object::new().raw("code", code.get()).finish())
+            }
+            _ => view::loose(arguments).filter(|body| !body.is_empty())?,
+        };
+        let copy = Restated { body: Some(body.into()), ..named(self.kind.clone()) };
+        Some(self.delta(0, DeltaKind::Copy(copy)))
+    }
+
     fn id(&self) -> Option<Text> {
         view::id(self.item.call_id).or_else(|| view::id(self.item.id))
     }
 
+    /// The name of a call. Clients run the API's own tools by their type, whatever else the item says.
     fn name(&self) -> Text {
-        view::name(self.item.name).unwrap_or_else(|| self.kind.as_ref().into())
+        self.own_name().unwrap_or_else(|| self.kind.as_ref().into())
     }
 
     fn body(&self) -> Option<Cow<'a, str>> {
@@ -278,6 +353,20 @@ pub(super) fn said(raw: &RawValue) -> Result<Said<'_>, DecodeError> {
     })
 }
 
+/// The type of a part.
+pub(super) fn part_kind(raw: &RawValue) -> Result<Option<Cow<'_, str>>, DecodeError> {
+    let part: ContentPart<'_> = view::parse(raw.get(), "a content part")?;
+    Ok(view::string(part.kind))
+}
+
+/// Whether a part has what belongs to a part of another type.
+pub(super) fn is_foreign_part(raw: &RawValue) -> Result<bool, DecodeError> {
+    let part: ContentPart<'_> = view::parse(raw.get(), "a content part")?;
+    let kind = view::string(part.kind);
+    let own = kind.as_deref().and_then(part_text);
+    Ok(own.is_some_and(|(_, field)| normal::is_foreign_part(field, &part)))
+}
+
 /// A part that is neither text nor known.
 pub(super) fn opaque(kind: Cow<'_, str>, bytes: usize) -> DeltaKind {
     DeltaKind::Opaque { kind: kind.into(), runs: Runs::Unknown, bytes }
@@ -302,6 +391,9 @@ fn parts(list: Raw<'_>) -> Result<Vec<&RawValue>, DecodeError> {
 
 /// Where the parts of a reasoning summary start among the parts of their item.
 pub(super) const SUMMARY: u32 = 1 << 31;
+
+/// The types of items that have a name.
+const NAMED: &[&str] = &["function_call", "custom_tool_call", "mcp_approval_request", "mcp_call"];
 
 const ROLES: &[(&str, Role)] = &[
     ("message", Role::Message),

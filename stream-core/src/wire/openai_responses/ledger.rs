@@ -49,6 +49,11 @@ enum Kind {
 }
 
 impl Ledger {
+    /// Books in which the index of an item is its position, if they are dense.
+    pub(super) fn new(dense: bool) -> Self {
+        Self { indices: Indices::new(dense), ..Self::default() }
+    }
+
     /// Books a part of the upstream's. Answers with the item that it completes.
     pub(super) fn note(&mut self, part: &Part) -> Option<u32> {
         let leaves = part.fate != Fate::Dropped;
@@ -134,6 +139,8 @@ impl Ledger {
                 self.payload_left |= leaves && !emptied && *channel != Channel::Reasoning;
                 self.payload_dropped |= !leaves || emptied;
             }
+            // The name of a call that the provider runs.
+            DeltaKind::Call(_) if self.is_opaque(part.delta.slot) => self.payload_dropped |= !leaves,
             DeltaKind::Call(_) => {
                 self.payload_left |= leaves;
                 self.payload_dropped |= !leaves;
@@ -145,6 +152,11 @@ impl Ledger {
             }
             _ => {}
         }
+    }
+
+    fn is_opaque(&self, slot: Slot) -> bool {
+        let Slot::At { item, .. } = slot else { return false };
+        self.items.get(&item).is_some_and(|item| item.kind == Kind::Opaque)
     }
 
     fn is_reasoning(&self, slot: Slot) -> bool {

@@ -23,7 +23,9 @@ mod insert;
 mod item;
 mod ledger;
 mod made;
+mod normal;
 mod open;
+mod order;
 mod parts;
 mod read;
 mod rebuild;
@@ -38,6 +40,8 @@ mod write_whole;
 mod tests;
 
 use memchr::memmem;
+
+pub(crate) use order::Order;
 
 use super::{DecodeError, Decoded, Traits, WireFormat, Writer, WriterOptions};
 use crate::delta::FinishKind;

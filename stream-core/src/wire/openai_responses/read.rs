@@ -6,12 +6,13 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::item::{self, Role, SUMMARY, Said, Told};
+use super::normal;
 use super::view::{self, Event, Raw, Response};
 use crate::delta::{
     CallDelta, CallFlavor, Channel, Delta, DeltaKind, FinishKind, FinishReason, Restated, Runs, Slot,
 };
 use crate::spelling;
-use crate::wire::{DecodeError, Decoded};
+use crate::wire::{DecodeError, Decoded, Odd};
 
 /// Reads the data of one event.
 pub(super) fn event(line: Option<&str>, data: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
@@ -33,6 +34,12 @@ pub(super) fn event(line: Option<&str>, data: &[u8], into: &mut Decoded) -> Resu
         && line != kind
     {
         return Err(DecodeError::new("an event of the type that its `event` line says", "another type"));
+    }
+    if into.memory.is_on
+        && let Some(kind) = kind.as_deref()
+    {
+        let odd = into.memory.responses.see(line, kind, &event)?;
+        into.odd = into.odd.or(odd);
     }
     match kind.as_deref().map(|kind| (kind, kind.strip_prefix("response."))) {
         Some((_, Some(name))) => response_event(&event, name, data.len(), into),
@@ -86,6 +93,9 @@ pub(super) fn meta(response: &Response<'_>, into: &mut Decoded) {
 }
 
 fn response_event(event: &Event<'_>, name: &str, len: usize, into: &mut Decoded) -> Result<(), DecodeError> {
+    if normal::is_foreign(name, event) {
+        into.odd = into.odd.or(Some(Odd::Foreign));
+    }
     let deltas = &mut into.deltas;
     let content = || slot(event, event.content_index, 0);
     let summary = || slot(event, event.summary_index, SUMMARY);
@@ -93,12 +103,20 @@ fn response_event(event: &Event<'_>, name: &str, len: usize, into: &mut Decoded)
     match name {
         "created" | "in_progress" | "queued" => return opening(event.response, into),
         "completed" | "incomplete" | "failed" => return terminal(name, event.response, into),
-        "output_item.added" => Told::read(required(event.item, "item")?, item_index(event))?.added(deltas)?,
-        "output_item.done" => Told::read(required(event.item, "item")?, item_index(event))?.done(deltas)?,
-        "content_part.added" => part_added(content()?, event.part, deltas)?,
-        "content_part.done" => part_done(content()?, event.part, deltas)?,
-        "reasoning_summary_part.added" => part_added(summary()?, event.part, deltas)?,
-        "reasoning_summary_part.done" => part_done(summary()?, event.part, deltas)?,
+        "output_item.added" | "output_item.done" => {
+            let told = Told::read(required(event.item, "item")?, item_index(event))?;
+            if told.is_foreign()? {
+                into.odd = into.odd.or(Some(Odd::Foreign));
+            }
+            match name {
+                "output_item.added" => told.added(deltas)?,
+                _ => told.done(deltas)?,
+            }
+        }
+        "content_part.added" | "content_part.done" => part_event(name, content()?, event.part, into)?,
+        "reasoning_summary_part.added" | "reasoning_summary_part.done" => {
+            part_event(name, summary()?, event.part, into)?;
+        }
         "output_text.delta" | "audio.transcript.delta" => {
             deltas.push(text(content()?, Channel::Content, event)?);
         }
@@ -156,7 +174,11 @@ pub(super) fn ends(status: &str, response: &Response<'_>, into: &mut Decoded) {
 /// Positions in `output` are the output indices.
 fn output(response: &Response<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
     for (at, raw) in response.output.iter().flatten().enumerate() {
-        Told::read(raw, item::part_number(at)?)?.restated(&mut into.deltas)?;
+        let told = Told::read(raw, item::part_number(at)?)?;
+        if told.is_foreign()? {
+            into.odd = into.odd.or(Some(Odd::Foreign));
+        }
+        told.restated(&mut into.deltas)?;
     }
     all_text(response)
 }
@@ -171,6 +193,16 @@ pub(super) fn all_text(response: &Response<'_>) -> Result<(), DecodeError> {
     match rest {
         "" => Ok(()),
         _ => Err(DecodeError::new("the text of all messages as `output_text`", "other text")),
+    }
+}
+
+fn part_event(name: &str, slot: Slot, part: Raw<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
+    if part.map(item::is_foreign_part).transpose()? == Some(true) {
+        into.odd = into.odd.or(Some(Odd::Foreign));
+    }
+    match name.ends_with(".added") {
+        true => part_added(slot, part, &mut into.deltas),
+        false => part_done(slot, part, &mut into.deltas),
     }
 }
 

@@ -32,6 +32,7 @@ impl ResponsesWriter {
             changed = true;
             entries.extend(self.inserted.iter().map(|(index, item)| (*index, Cow::from(item))));
         }
+        changed |= !entries.is_sorted_by_key(|(index, _)| *index);
         if !changed {
             return self.patch(source, out);
         }

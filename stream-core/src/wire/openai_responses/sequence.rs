@@ -16,6 +16,8 @@ pub(super) struct Sequence {
     /// What is added to the upstream's numbers.
     shift: i64,
     seen: Seen,
+    /// Whether numbers that left only grow, whatever the upstream's do.
+    grows: bool,
     /// The upstream's number of the frame under way, and `next` when it came.
     frame: (Option<u64>, u64),
 }
@@ -30,6 +32,10 @@ enum Seen {
 }
 
 impl Sequence {
+    pub(super) fn new(grows: bool) -> Self {
+        Self { grows, ..Self::default() }
+    }
+
     /// An event left as it came.
     pub(super) fn pass(&mut self, data: Bytes) {
         if memmem::find(&data, b"\"sequence_number\"").is_some() {
@@ -46,6 +52,12 @@ impl Sequence {
         match number {
             Some(number) => {
                 self.seen = Seen::Numbered;
+                // Numbers that do not grow go on from those that have left.
+                let wanted = number.saturating_add_signed(self.shift);
+                if self.grows && wanted < self.next {
+                    let more = i64::try_from(self.next - wanted).unwrap_or(i64::MAX);
+                    self.shift = self.shift.saturating_add(more);
+                }
                 self.next = number.saturating_add_signed(self.shift);
             }
             None => self.see_plain(),

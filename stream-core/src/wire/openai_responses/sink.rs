@@ -2,13 +2,17 @@
 
 use bytes::Bytes;
 
-use crate::sse::Frame;
+use crate::json;
+use crate::sse::{self, Frame};
 
 /// What the writer's bytes look like.
 #[derive(Debug)]
 pub(super) struct Sink {
     /// Events have an `event:` line: one provider has none.
     names: bool,
+    learned: bool,
+    /// Names stand behind the data.
+    late: Option<bool>,
     /// The last bytes ended with an event border.
     border: bool,
     /// An event, rather than a comment, was written.
@@ -17,7 +21,7 @@ pub(super) struct Sink {
 
 impl Default for Sink {
     fn default() -> Self {
-        Self { names: true, border: true, events: false }
+        Self { names: true, learned: false, late: None, border: true, events: false }
     }
 }
 
@@ -26,6 +30,7 @@ impl Sink {
     pub(super) fn learn(&mut self, frame: &Frame, data: &[u8]) {
         // `[DONE]` has no name anywhere.
         if data.starts_with(b"{") {
+            self.learned = true;
             self.names = frame.event().is_some();
         }
     }
@@ -34,8 +39,29 @@ impl Sink {
         self.names
     }
 
+    /// Whether events have names; the first one tells.
+    pub(super) fn names_or(&self, first: &Frame) -> bool {
+        if self.learned { self.names } else { first.event().is_some() }
+    }
+
     pub(super) fn has_events(&self) -> bool {
         self.events
+    }
+
+    /// Whether a frame is an event whose name stands behind its data, as it does in all events of the stream: one
+    /// provider writes them so. Clients go by the type in the data, which the name has to repeat.
+    pub(super) fn has_late_name(&mut self, frame: &Frame) -> bool {
+        let (Some(data), Some(name)) = (frame.data_bytes(), frame.event()) else { return false };
+        if !frame.has_odd_lines() {
+            self.late.get_or_insert(false);
+            return false;
+        }
+        let Ok(data) = std::str::from_utf8(data) else { return false };
+        let is_late = frame.raw()[..] == *format!("data: {data}\nevent: {name}\n\n").as_bytes();
+        let stays = *self.late.get_or_insert(is_late) == is_late;
+        let kind = || json::member(data, "type").and_then(json::unquote);
+        let separates = ['\u{85}', '\u{2028}', '\u{2029}'];
+        is_late && stays && !data.contains(separates) && kind().as_deref() == Some(name)
     }
 
     /// Writes a frame as it came.
@@ -55,19 +81,12 @@ impl Sink {
     pub(super) fn write(&mut self, name: Option<&str>, json: &str, out: &mut Vec<Bytes>) {
         self.restore_border(out);
         self.events = true;
-        let mut text = String::with_capacity(json.len() + 64);
-        if let Some(name) = name {
-            text.push_str("event: ");
-            text.push_str(name);
-            text.push('\n');
-        }
-        for line in json.split('\n') {
-            text.push_str("data: ");
-            text.push_str(line);
-            text.push('\n');
-        }
-        text.push('\n');
-        out.push(Bytes::from(text));
+        out.push(Self::line(name, json));
+    }
+
+    /// An event, on one line of data: line breaks that came in the upstream's JSON are mere white space.
+    pub(super) fn line(name: Option<&str>, json: &str) -> Bytes {
+        sse::event(name, json, "\n")
     }
 
     fn restore_border(&mut self, out: &mut Vec<Bytes>) {

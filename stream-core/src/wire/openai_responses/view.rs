@@ -17,6 +17,10 @@ pub(super) type Raw<'a> = Option<&'a RawValue>;
 pub(super) struct Event<'a> {
     #[serde(borrow, rename = "type")]
     pub(super) kind: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) sequence_number: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) item_id: Raw<'a>,
     pub(super) output_index: Option<u32>,
     pub(super) content_index: Option<u32>,
     pub(super) summary_index: Option<u32>,
@@ -100,6 +104,8 @@ pub(super) struct Item<'a> {
     pub(super) summary: Raw<'a>,
     #[serde(borrow)]
     pub(super) execution: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) code: Raw<'a>,
 }
 
 /// A part of a message or of a reasoning item.

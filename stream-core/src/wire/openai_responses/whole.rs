@@ -9,7 +9,7 @@ use super::read;
 use super::view::{self, Raw, Response};
 use crate::delta::{Delta, DeltaKind};
 use crate::spelling;
-use crate::wire::{DecodeError, Decoded};
+use crate::wire::{DecodeError, Decoded, Odd};
 
 /// Whether the body says that it is a response object.
 pub(super) fn is_response(body: &[u8]) -> bool {
@@ -36,7 +36,11 @@ pub(super) fn response(body: &[u8], into: &mut Decoded) -> Result<(), DecodeErro
     read::meta(&response, into);
     into.deltas.push(Delta::stream(DeltaKind::Opening));
     for (at, raw) in response.output.iter().flatten().enumerate() {
-        Told::read(raw, item::part_number(at)?)?.whole(&mut into.deltas)?;
+        let told = Told::read(raw, item::part_number(at)?)?;
+        if told.is_foreign()? {
+            into.odd = into.odd.or(Some(Odd::Foreign));
+        }
+        told.whole(&mut into.deltas)?;
     }
     read::all_text(&response)?;
     let status = view::string(response.status).unwrap_or(Cow::Borrowed("completed"));

@@ -7,13 +7,14 @@ use super::insert::around;
 use super::item::SUMMARY;
 use super::ledger::Ledger;
 use super::made::Event;
+use super::normal;
 use super::open::Open;
 use super::sequence::{Numbers, Sequence};
 use super::sink::Sink;
 use crate::delta::{DeltaKind, Slot, Text};
 use crate::json::{self, At};
-use crate::sse::Frame;
-use crate::wire::{Ending, Fate, Outgoing, Part, Writer, WriterOptions};
+use crate::sse::{Frame, Framer};
+use crate::wire::{self, Ending, Fate, Odd, Outgoing, Part, Writer, WriterOptions};
 
 /// Writes one response.
 #[derive(Debug)]
@@ -38,14 +39,19 @@ pub(super) struct ResponsesWriter {
     /// Something was not kept: from here on numbers and copies may have to change.
     pub(super) touched: bool,
     pub(super) ended: bool,
+    /// Frames that are not plain are written anew (rule 28).
+    pub(super) normalise: bool,
+    /// Why the last frame was written anew, and whether every part of it was kept.
+    pub(super) odd: Option<Odd>,
+    pub(super) untouched: bool,
 }
 
 impl ResponsesWriter {
     pub(super) fn new(options: &WriterOptions) -> Self {
         Self {
             notice: options.empty_notice.clone(),
-            ledger: Ledger::default(),
-            sequence: Sequence::default(),
+            ledger: Ledger::new(options.normalise),
+            sequence: Sequence::new(options.normalise),
             sink: Sink::default(),
             open: Open::default(),
             opening: None,
@@ -56,12 +62,36 @@ impl ResponsesWriter {
             made: 0,
             touched: false,
             ended: false,
+            normalise: options.normalise,
+            odd: None,
+            untouched: false,
         }
+    }
+
+    /// The event of a frame that is not plain, alone and with nothing but what belongs to it; `None` where there is none.
+    fn normal(&mut self, frame: &Frame, parts: &mut Vec<Part>) -> Option<Frame> {
+        wire::without_stray(frame, parts);
+        let data = frame.data().or_else(|| frame.lenient_data())?;
+        let (name, json) = normal::event(frame.event(), std::str::from_utf8(&data).ok()?);
+        let mut framer = Framer::new(usize::MAX);
+        framer.push(&Sink::line(name.as_deref().filter(|_| self.sink.names_or(frame)), &json));
+        framer.next_frame().ok().flatten()
     }
 }
 
 impl Writer for ResponsesWriter {
-    fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
+    fn frame(&mut self, mut outgoing: Outgoing, out: &mut Vec<Bytes>) {
+        self.untouched = outgoing.is_untouched();
+        let late_name = outgoing.frame.as_ref().is_some_and(|frame| self.sink.has_late_name(frame));
+        let odd = outgoing.frame.as_ref().and_then(Frame::odd).filter(|_| self.normalise);
+        self.odd = odd.filter(|odd| *odd != Odd::Lines || !late_name);
+        if self.odd.is_some()
+            && let Some(frame) = outgoing.frame.take()
+        {
+            // From here on numbers may differ from the upstream's.
+            self.touched = true;
+            outgoing.frame = self.normal(&frame, &mut outgoing.parts);
+        }
         let parts = &outgoing.parts;
         let Some(frame) = &outgoing.frame else {
             self.insert_alone(parts, out);
@@ -105,6 +135,10 @@ impl Writer for ResponsesWriter {
 
     fn ended(&self) -> bool {
         self.ended
+    }
+
+    fn normalised(&mut self) -> Option<Odd> {
+        self.odd.take().filter(|_| self.untouched)
     }
 }
 

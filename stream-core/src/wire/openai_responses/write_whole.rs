@@ -9,9 +9,10 @@ use super::ending::refusal;
 use super::insert::joined;
 use super::rebuild::{Mode, Spoken};
 use super::write::ResponsesWriter;
-use super::{document, made};
+use super::{document, made, normal};
 use crate::delta::{Channel, DeltaKind, Slot};
 use crate::json;
+use crate::sse::Frame;
 use crate::wire::{Ending, EndingKind, Fate, Outgoing, Part};
 
 impl ResponsesWriter {
@@ -22,7 +23,9 @@ impl ResponsesWriter {
         }
         // Of a body that could not be read there is no frame, and an ending all the same.
         let came = body.frame.as_ref().map(|frame| frame.raw().clone()).unwrap_or_default();
-        if ending.is_none() && body.is_untouched() {
+        self.untouched = body.is_untouched();
+        self.odd = body.frame.as_ref().and_then(Frame::odd).filter(|_| self.normalise);
+        if ending.is_none() && body.is_untouched() && self.odd.is_none() {
             return came;
         }
         let own: Vec<&Part> = body.parts.iter().filter(|part| part.fate != Fate::Inserted).collect();
@@ -30,6 +33,7 @@ impl ResponsesWriter {
             self.ledger.note(part);
         }
         let json = String::from_utf8_lossy(&came);
+        let json = if self.odd.is_some() { normal::response(&json) } else { json };
         let items = json::member(&json, "output").and_then(json::items).unwrap_or_default();
         let mut inserted = by_item(&body.parts);
         let mut output = self.documents(inserted.remove(&None));

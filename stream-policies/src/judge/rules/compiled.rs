@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::arguments::Unreadable;
 use super::places::Place;
-use super::settings::{Condition, Rule};
+use super::settings::{Condition, Rule, RunBy};
 use crate::glob::Glob;
 use crate::names;
 use crate::settings_error::SettingsError;
@@ -17,6 +17,7 @@ pub(super) struct Compiled {
     tests: Vec<(Place, Test)>,
     /// The pointers of the tests, as the settings write them.
     pointers: Vec<String>,
+    runs: Option<RunBy>,
     reason: String,
 }
 
@@ -65,6 +66,7 @@ impl Compiled {
             names: names.collect::<Result<_, SettingsError>>()?,
             tests: tests.collect::<Result<_, SettingsError>>()?,
             pointers: rule.when.iter().map(|condition| condition.at.clone()).collect(),
+            runs: rule.runs,
             reason: reason.unwrap_or_else(|| format!("a rule denies {}", rule.tools.join(", "))),
         })
     }
@@ -72,6 +74,11 @@ impl Compiled {
     /// Why it denies.
     pub(super) fn reason(&self) -> &str {
         &self.reason
+    }
+
+    /// Whether it is for calls of whoever runs this one.
+    pub(super) fn is_for(&self, who: RunBy) -> bool {
+        self.runs.is_none_or(|runs| runs == who)
     }
 
     /// Whether it allows a call. Names are compared exactly, and tests hold for all of a value.

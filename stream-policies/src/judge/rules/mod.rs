@@ -51,6 +51,13 @@
 //! 3. An `allow` rule that matches allows it.
 //! 4. Else the `default` decides, which has to be said.
 //!
+//! A call that the provider runs (`server_tool_use`, `mcp_tool_use`, `mcp_call`, `web_search_call`,
+//! `code_interpreter_call`, `executableCode` …) is judged by the same rules: a denied name is denied whoever runs it, and
+//! `runs = "server"` or `runs = "client"` makes a rule one for either. Where no rule is for it, `server` decides, which
+//! allows unless it says `"deny"`: the request asked for the provider's tools. Without a rule that could deny one, such
+//! calls do not wait. A `server_tool_use` that names none of the API's own tools is a call like the client's: some clients
+//! hand it out as one.
+//!
 //! Something opaque is judged by its kind. Where the default allows and there are rules that deny, one whose kind speaks of
 //! calls (`tool_call`, a `message` beside the deltas, bytes that are no event) is denied too: what it holds might be what
 //! a rule denies.
@@ -81,7 +88,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use stream_core::{PolicyError, Verdict};
 
-pub use self::settings::{Condition, Otherwise, Rule, RulesSettings};
+pub use self::settings::{Condition, Otherwise, Rule, RulesSettings, RunBy};
 use super::arguments::{self, Unreadable};
 use super::{CompletedCall, Cost, Judge};
 use crate::names;
@@ -95,6 +102,7 @@ pub struct Rules {
     allow: Vec<Compiled>,
     deny: Vec<Compiled>,
     otherwise: Otherwise,
+    server: Otherwise,
 }
 
 impl Rules {
@@ -104,12 +112,27 @@ impl Rules {
     ///
     /// When a pattern or pointer cannot be read, a rule is for no tool, or a rule could never change anything.
     pub fn new(settings: &RulesSettings) -> Result<Self, SettingsError> {
-        if settings.default == Otherwise::Allow && !settings.allow.is_empty() {
+        if settings.default == Otherwise::Allow
+            && settings.server == Otherwise::Allow
+            && !settings.allow.is_empty()
+        {
             return Err(SettingsError::new(
                 "allow",
                 "no rules, since the default allows",
                 format!("{}", settings.allow.len()),
             ));
+        }
+        for (n, rule) in settings.allow.iter().enumerate() {
+            let otherwise = match rule.runs {
+                Some(RunBy::Server) => settings.server,
+                Some(RunBy::Client) => settings.default,
+                None => continue,
+            };
+            if otherwise == Otherwise::Allow {
+                let expected = "a rule for calls that are not allowed anyway";
+                let found = if rule.runs == Some(RunBy::Server) { "\"server\"" } else { "\"client\"" };
+                return Err(SettingsError::new(format!("allow[{n}].runs"), expected, found));
+            }
         }
         let compile = |rules: &[Rule], list: &str| -> Result<Vec<Compiled>, SettingsError> {
             let each = rules.iter().enumerate();
@@ -120,6 +143,7 @@ impl Rules {
             allow: compile(&settings.allow, "allow")?,
             deny: compile(&settings.deny, "deny")?,
             otherwise: settings.default,
+            server: settings.server,
         })
     }
 
@@ -132,22 +156,28 @@ impl Rules {
         }
         let arguments = arguments.as_ref().map_err(|why| *why);
         let folded = names::fold(call.name());
-        for rule in &self.deny {
-            match rule.denies(call.name(), &folded, arguments) {
-                Matched::No => {}
-                Matched::Yes => return Verdict::drop(rule.reason()),
-                Matched::Unreadable(why) => return Verdict::drop(why.to_string()),
+        let who = if call.is_server_run() { RunBy::Server } else { RunBy::Client };
+        let alias = call.alias().filter(|_| !may_hold_a_call(call, &folded));
+        for name in [Some(call.name()), alias].into_iter().flatten() {
+            let folded = names::fold(name);
+            for rule in self.deny.iter().filter(|rule| rule.is_for(who)) {
+                match rule.denies(name, &folded, arguments) {
+                    Matched::No => {}
+                    Matched::Yes => return Verdict::drop(rule.reason()),
+                    Matched::Unreadable(why) => return Verdict::drop(why.to_string()),
+                }
             }
         }
         let mut unreadable = None;
-        for rule in &self.allow {
+        for rule in self.allow.iter().filter(|rule| rule.is_for(who)) {
             match rule.allows(call.name(), arguments) {
                 Matched::No => {}
                 Matched::Yes => return Verdict::Release,
                 Matched::Unreadable(why) => unreadable = Some(why),
             }
         }
-        match (unreadable, self.otherwise) {
+        let otherwise = if call.is_server_run() { self.server } else { self.otherwise };
+        match (unreadable, otherwise) {
             (Some(why), _) => Verdict::drop(why.to_string()),
             (None, Otherwise::Allow) if !self.deny.is_empty() && may_hold_a_call(call, &folded) => {
                 Verdict::drop("it cannot be read and may hold a call")
@@ -194,5 +224,10 @@ impl Judge for Rules {
 
     fn cost(&self) -> Cost {
         Cost::Instant
+    }
+
+    /// Where no rule could deny one, they need not wait.
+    fn judges_server_calls(&self) -> bool {
+        self.server == Otherwise::Deny || self.deny.iter().any(|rule| rule.is_for(RunBy::Server))
     }
 }

@@ -13,6 +13,10 @@ use crate::settings_error::SettingsError;
 pub struct RulesSettings {
     /// What becomes of a call that no rule is for.
     pub default: Otherwise,
+    /// What becomes of a call that the provider runs (`server_tool_use`, `mcp_call`, `web_search_call` …) and that no
+    /// rule is for.
+    #[serde(default = "allowed")]
+    pub server: Otherwise,
     /// What may run.
     #[serde(default)]
     pub allow: Vec<Rule>,
@@ -24,7 +28,13 @@ pub struct RulesSettings {
 impl RulesSettings {
     /// No rules, and this for every call.
     pub fn otherwise(default: Otherwise) -> Self {
-        Self { default, allow: Vec::new(), deny: Vec::new() }
+        Self { default, server: Otherwise::Allow, allow: Vec::new(), deny: Vec::new() }
+    }
+
+    /// This for every call that the provider runs and that no rule is for.
+    pub fn server(mut self, otherwise: Otherwise) -> Self {
+        self.server = otherwise;
+        self
     }
 
     /// One more rule that allows.
@@ -66,6 +76,9 @@ pub enum Otherwise {
 pub struct Rule {
     /// Globs of tool names.
     pub tools: Vec<String>,
+    /// Who runs them; anyone, if it is not said.
+    #[serde(default)]
+    pub runs: Option<RunBy>,
     /// What must hold of the arguments, all of it.
     #[serde(default)]
     pub when: Vec<Condition>,
@@ -77,7 +90,18 @@ pub struct Rule {
 impl Rule {
     /// A rule for the tools whose name matches one of these globs.
     pub fn tools<S: Into<String>>(globs: impl IntoIterator<Item = S>) -> Self {
-        Self { tools: globs.into_iter().map(Into::into).collect(), when: Vec::new(), because: None }
+        Self {
+            tools: globs.into_iter().map(Into::into).collect(),
+            runs: None,
+            when: Vec::new(),
+            because: None,
+        }
+    }
+
+    /// Only if this one runs the tool.
+    pub fn run_by(mut self, who: RunBy) -> Self {
+        self.runs = Some(who);
+        self
     }
 
     /// Only if this, too, holds of the arguments.
@@ -91,6 +115,20 @@ impl Rule {
         self.because = Some(reason.into());
         self
     }
+}
+
+/// Who runs a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunBy {
+    /// The client, for all anyone knows.
+    Client,
+    /// The provider.
+    Server,
+}
+
+fn allowed() -> Otherwise {
+    Otherwise::Allow
 }
 
 /// What must hold of one value in the arguments. Exactly one of the tests is set.

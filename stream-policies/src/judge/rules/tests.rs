@@ -136,7 +136,7 @@ fn settings_that_cannot_be_used_say_where_and_why() {
         (json!({"default": "maybe"}), "unknown variant `maybe`, expected `allow` or `deny`"),
         (
             json!({"default": "deny", "alow": []}),
-            "unknown field `alow`, expected one of `default`, `allow`, `deny`",
+            "unknown field `alow`, expected one of `default`, `server`, `allow`, `deny`",
         ),
         (
             json!({"default": "allow", "allow": [{"tools": ["a"]}]}),

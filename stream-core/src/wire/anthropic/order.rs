@@ -1,0 +1,307 @@
+//! The order of blocks: whether every client finds an event's block where this reader does (rule 28).
+//!
+//! The official SDKs append a block where it starts and take `index` as a position; others go by `index`; others give
+//! what comes to the block that started last. All of them read the same where blocks start in the order of their numbers,
+//! once, and where only the last one goes on.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::delta::{Channel, Delta, DeltaKind, Slot};
+use crate::wire::{DecodeError, Lane, Odd};
+
+use super::block::OPENS;
+
+/// The blocks of a message as they came.
+#[derive(Debug, Default)]
+pub(crate) struct Order {
+    /// Whether events have an `event` line. Some proxies write none.
+    named: Option<bool>,
+    started: bool,
+    ended: bool,
+    /// How many blocks have started: the number of the next one.
+    count: u32,
+    /// The latest block of each number.
+    blocks: HashMap<u32, Block>,
+    last: Option<u32>,
+    /// The lanes that wait, and the number of the first of them.
+    waiting: VecDeque<Waiting>,
+    first: u64,
+    /// The block that started last waits for what comes next: its input was there, and more of it would be a second one
+    /// to some clients.
+    unsure: bool,
+}
+
+#[derive(Debug)]
+struct Block {
+    kind: Kind,
+    open: bool,
+    /// The lane it waits in.
+    lane: Option<u64>,
+    /// The input was there when the block started.
+    filled: bool,
+    input: Nesting,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    /// A call of whoever runs it: some clients hand out server tools as calls of their own.
+    Call,
+    Other,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    item: u32,
+    open: bool,
+}
+
+impl Order {
+    /// Whether an event has its `event` line as all events of the stream do.
+    pub(super) fn name(&mut self, line: Option<&str>, kind: &str) -> Option<Odd> {
+        let named = *self.named.get_or_insert(line.is_some());
+        let agrees = match line {
+            Some(line) => named && line == kind,
+            None => !named,
+        };
+        (!agrees).then_some(Odd::Lines)
+    }
+
+    /// Takes in what an event says. Answers why it is not plain, and when it goes on.
+    pub(super) fn see(&mut self, deltas: &[Delta]) -> Result<(Option<Odd>, Lane), DecodeError> {
+        // What comes after the end closes the stream, if it says anything.
+        if self.ended {
+            return Ok((None, Lane::Now));
+        }
+        if deltas.first().is_some_and(|delta| delta.kind == DeltaKind::Opening) {
+            return self.message(deltas);
+        }
+        self.ended = deltas.iter().any(|delta| delta.kind == DeltaKind::Terminal);
+        if std::mem::take(&mut self.unsure) {
+            return self.after_filled(deltas);
+        }
+        let (mut odd, mut lane) = (None, Lane::Now);
+        for delta in deltas {
+            let Slot::At { item, .. } = delta.slot else {
+                if matches!(delta.kind, DeltaKind::Finish(_) | DeltaKind::Terminal | DeltaKind::Error(_)) {
+                    self.release_all();
+                    lane = Lane::Last;
+                }
+                continue;
+            };
+            match started(delta) {
+                Some((kind, filled)) => {
+                    let filled = filled || deltas.iter().any(|delta| is_filled(&delta.kind));
+                    (odd, lane) = self.start(item, kind, filled)?;
+                }
+                // What the block started with.
+                None if deltas.iter().any(|delta| started(delta).is_some()) => {}
+                None => {
+                    let (more, now) = self.go_on(item, &delta.kind)?;
+                    odd = odd.or(more);
+                    lane = now;
+                }
+            }
+        }
+        Ok((odd, lane))
+    }
+
+    /// What comes after a call that started with its input.
+    fn after_filled(&mut self, deltas: &[Delta]) -> Result<(Option<Odd>, Lane), DecodeError> {
+        let last = self.last;
+        last.into_iter().for_each(|item| self.go(item));
+        let more = deltas.iter().find_map(|delta| match &delta.kind {
+            DeltaKind::Call(call) if !call.starts && Some(delta.slot) == last.map(Slot::item) => {
+                call.arguments.as_deref().filter(|arguments| !arguments.is_empty())
+            }
+            _ => None,
+        });
+        if let (Some(block), true) = (last.and_then(|item| self.blocks.get_mut(&item)), more.is_some()) {
+            // From here on it is a call whose input comes in pieces.
+            block.filled = false;
+        }
+        let first = more.map(|_| Odd::Type);
+        let (odd, lane) = self.see(deltas)?;
+        self.unsure = false;
+        Ok((odd, if lane == Lane::Last { lane } else { Lane::After(first) }))
+    }
+
+    /// A `message_start`. The blocks in it stand before all others.
+    fn message(&mut self, deltas: &[Delta]) -> Result<(Option<Odd>, Lane), DecodeError> {
+        let blocks = deltas.iter().filter_map(started).count();
+        if std::mem::replace(&mut self.started, true) || self.count > 0 {
+            return match blocks {
+                // One adapter says it twice.
+                0 => Ok((Some(Odd::Order), Lane::Now)),
+                _ => Err(DecodeError::ambiguous("one message", "a second one with content")),
+            };
+        }
+        self.count = u32::try_from(blocks).unwrap_or(u32::MAX);
+        Ok((None, Lane::Now))
+    }
+
+    fn start(&mut self, item: u32, kind: Kind, filled: bool) -> Result<(Option<Odd>, Lane), DecodeError> {
+        let odd = (item != self.count).then_some(Odd::Order);
+        self.count = self.count.saturating_add(1);
+        let waits = self.blocks.get(&item).is_some_and(|block| block.open && block.lane.is_some());
+        if waits {
+            return Err(DecodeError::ambiguous(
+                "blocks with numbers of their own",
+                "one number for two open blocks",
+            ));
+        }
+        let behind =
+            !self.waiting.is_empty() || self.last.is_some_and(|last| last != item && self.is_half(last));
+        let lane = behind.then(|| self.first + self.waiting.len() as u64);
+        self.blocks.insert(item, Block { kind, open: true, lane, filled, input: Nesting::default() });
+        if behind {
+            self.waiting.push_back(Waiting { item, open: true });
+            return Ok((Some(Odd::Order), Lane::Opens));
+        }
+        self.last = Some(item);
+        if filled {
+            self.unsure = true;
+            return Ok((odd, Lane::Opens));
+        }
+        Ok((odd, Lane::Now))
+    }
+
+    /// More of a block, or its end.
+    fn go_on(&mut self, item: u32, said: &DeltaKind) -> Result<(Option<Odd>, Lane), DecodeError> {
+        let says = matches!(said, DeltaKind::Text { .. } | DeltaKind::Call(_) | DeltaKind::Opaque { .. });
+        let Some(block) = self.blocks.get_mut(&item) else {
+            if says && self.waiting.is_empty() {
+                // A block all the same, of which the start is missing.
+                let unopened = Block {
+                    kind: Kind::Other,
+                    open: true,
+                    lane: None,
+                    filled: false,
+                    input: Nesting::default(),
+                };
+                self.blocks.insert(item, unopened);
+                self.count = self.count.saturating_add(1);
+                self.last = Some(item);
+            }
+            let speaks = says || *said == DeltaKind::Stop;
+            return Ok((speaks.then_some(Odd::Order), Lane::Now));
+        };
+        if *said == DeltaKind::Stop {
+            let odd = (!std::mem::replace(&mut block.open, false)).then_some(Odd::Order);
+            return Ok((odd, self.stop(item)));
+        }
+        if let DeltaKind::Call(call) = said {
+            let arguments = call.arguments.as_deref().unwrap_or_default();
+            if block.filled && !arguments.is_empty() {
+                return Err(DecodeError::ambiguous("the input of a call once", "more of it"));
+            }
+            block.input.read(arguments);
+        }
+        if let Some(lane) = block.lane {
+            return Ok((None, Lane::In(lane)));
+        }
+        let late = !block.open && block.kind == Kind::Other;
+        if says && (late || self.last != Some(item)) {
+            return Err(DecodeError::ambiguous(
+                "more of the block that started last",
+                "more of another block",
+            ));
+        }
+        Ok((None, Lane::Now))
+    }
+
+    fn stop(&mut self, item: u32) -> Lane {
+        let lane = self.blocks.get(&item).and_then(|block| block.lane);
+        if let Some(lane) = lane {
+            let at = usize::try_from(lane - self.first).unwrap_or(usize::MAX);
+            if let Some(waiting) = self.waiting.get_mut(at) {
+                waiting.open = false;
+            }
+            return Lane::In(lane);
+        }
+        if self.last != Some(item) || self.waiting.is_empty() {
+            return Lane::Now;
+        }
+        let mut released = 0;
+        while let Some(next) = self.waiting.pop_front() {
+            released += 1;
+            self.go(next.item);
+            if next.open {
+                break;
+            }
+        }
+        Lane::Then(released)
+    }
+
+    fn release_all(&mut self) {
+        while let Some(next) = self.waiting.pop_front() {
+            self.go(next.item);
+        }
+    }
+
+    /// What waited is the block that started last.
+    fn go(&mut self, item: u32) {
+        self.first += 1;
+        self.last = Some(item);
+        if let Some(block) = self.blocks.get_mut(&item) {
+            block.lane = None;
+        }
+    }
+
+    /// Whether a block is a call that is open and not whole: more of it has to come.
+    fn is_half(&self, item: u32) -> bool {
+        self.blocks.get(&item).is_some_and(|block| {
+            block.kind == Kind::Call && block.open && !block.filled && !block.input.is_whole()
+        })
+    }
+}
+
+/// Whether a delta has input: that of a server's tool stands beside its start.
+fn is_filled(kind: &DeltaKind) -> bool {
+    matches!(kind, DeltaKind::Call(call) if call.arguments.is_some())
+}
+
+/// The kind of the block that a delta starts, and whether its input is there.
+fn started(delta: &Delta) -> Option<(Kind, bool)> {
+    match &delta.kind {
+        DeltaKind::Start { channel: Channel::Content | Channel::Reasoning | Channel::Refusal } => {
+            Some((Kind::Text, false))
+        }
+        DeltaKind::Call(call) if call.starts => Some((Kind::Call, call.arguments.is_some())),
+        DeltaKind::Opaque { kind, .. } if usize::try_from(delta.place.inner) == Ok(OPENS) => {
+            let is_call = matches!(&**kind, "server_tool_use" | "mcp_tool_use");
+            Some((if is_call { Kind::Call } else { Kind::Other }, false))
+        }
+        _ => None,
+    }
+}
+
+/// The brackets of a JSON text that comes in pieces.
+#[derive(Debug, Default)]
+struct Nesting {
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    /// Anything but white space has come.
+    begun: bool,
+}
+
+impl Nesting {
+    fn read(&mut self, piece: &str) {
+        for byte in piece.bytes() {
+            self.begun |= !byte.is_ascii_whitespace();
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' if self.in_string => self.escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                b'{' | b'[' if !self.in_string => self.depth += 1,
+                b'}' | b']' if !self.in_string => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.begun && self.depth == 0 && !self.in_string
+    }
+}

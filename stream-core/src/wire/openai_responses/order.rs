@@ -1,0 +1,321 @@
+//! The order of items and parts: whether every client finds an event's item where this reader does (rule 28).
+//!
+//! The official SDKs append an item where it opens and take `output_index` as a position; others go by `output_index`,
+//! others by `item_id`; helpers run what the last event lists. All of them read the same where items and parts open in the
+//! order of their numbers, once, where an id belongs to one item, and where everything that is said again is of the
+//! same kind.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::item::{self, Role, Told};
+use super::view::{self, Event, Raw, Response};
+use crate::delta::Text;
+use crate::json;
+use crate::wire::{DecodeError, Odd};
+
+/// The items of a response as they came.
+#[derive(Debug, Default)]
+pub(crate) struct Order {
+    /// Whether events have an `event` line. One provider writes none.
+    named: Option<bool>,
+    sequence: Option<u64>,
+    ended: bool,
+    /// How many items have opened: the index of the next one.
+    count: u32,
+    items: HashMap<u32, Known>,
+    /// Whose id is whose. One provider gives every event of an item another one.
+    ids: HashMap<Text, u32>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// The type, where it was said.
+    kind: Option<Text>,
+    name: Option<Text>,
+    content: Vec<Option<Text>>,
+    summary: Vec<Option<Text>>,
+}
+
+impl Order {
+    /// Takes in an event. Answers why it is not plain.
+    pub(super) fn see(
+        &mut self,
+        line: Option<&str>,
+        kind: &str,
+        event: &Event<'_>,
+    ) -> Result<Option<Odd>, DecodeError> {
+        // What comes after the end closes the stream, if it says anything.
+        if self.ended {
+            return Ok(None);
+        }
+        let named = self.name(line, kind);
+        let sequence = self.number(event.sequence_number);
+        let odd = match kind.strip_prefix("response.") {
+            Some(name) => self.response_event(name, event)?,
+            None => None,
+        };
+        Ok(odd.or(sequence).or(named))
+    }
+
+    fn name(&mut self, line: Option<&str>, kind: &str) -> Option<Odd> {
+        let named = *self.named.get_or_insert(line.is_some());
+        let agrees = match line {
+            Some(line) => named && line == kind,
+            None => !named,
+        };
+        (!agrees).then_some(Odd::Lines)
+    }
+
+    fn number(&mut self, raw: Raw<'_>) -> Option<Odd> {
+        let Some(number) = json::count(raw?.get()) else { return Some(Odd::Number) };
+        let grows = self.sequence.is_none_or(|last| number > last);
+        self.sequence = Some(self.sequence.map_or(number, |last| last.max(number)));
+        (!grows).then_some(Odd::Order)
+    }
+
+    fn response_event(&mut self, name: &str, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
+        match name {
+            "created" | "in_progress" | "queued" => self.opening(event.response),
+            "completed" | "incomplete" | "failed" => self.terminal(event.response),
+            "output_item.added" => self.added(event),
+            "output_item.done" => {
+                let Some(raw) = event.item else { return Ok(None) };
+                let item = self.speaks_of(event)?;
+                self.restated(item, &Told::read(raw, item)?)?;
+                Ok(None)
+            }
+            _ if event.output_index.is_none() && event.item_id.is_none() => Ok(None),
+            _ => self.of_item(name, event),
+        }
+    }
+
+    /// An opening lists nothing but what has opened: some clients would put the items that open behind what it lists.
+    fn opening(&mut self, response: Raw<'_>) -> Result<Option<Odd>, DecodeError> {
+        let Some(raw) = response else { return Ok(None) };
+        let response: Response<'_> = view::parse(raw.get(), "a response")?;
+        for (at, raw) in response.output.iter().flatten().enumerate() {
+            let item = item::part_number(at)?;
+            if !self.items.contains_key(&item) {
+                return Err(DecodeError::ambiguous("a response that opens without items", "one with items"));
+            }
+            self.restated(item, &Told::read(raw, item)?)?;
+        }
+        Ok(None)
+    }
+
+    fn terminal(&mut self, response: Raw<'_>) -> Result<Option<Odd>, DecodeError> {
+        self.ended = true;
+        let Some(raw) = response else { return Ok(None) };
+        let response: Response<'_> = view::parse(raw.get(), "a response")?;
+        for (at, raw) in response.output.iter().flatten().enumerate() {
+            let item = item::part_number(at)?;
+            self.restated(item, &Told::read(raw, item)?)?;
+        }
+        Ok(None)
+    }
+
+    fn added(&mut self, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
+        let Some(raw) = event.item else { return Ok(None) };
+        let Some(index) = event.output_index else { return Err(no_index()) };
+        if self.items.contains_key(&index) {
+            return Err(DecodeError::ambiguous("an item that opens once", "one that opens again"));
+        }
+        let odd = (index != self.count).then_some(Odd::Order);
+        self.count = self.count.saturating_add(1);
+        let told = Told::read(raw, index)?;
+        self.claim(told.item_id().as_deref(), index)?;
+        let mut known = Known { kind: Some(told.kind().into()), name: told.own_name(), ..Known::default() };
+        told.part_kinds(|is_summary, kind| known.open_part(is_summary, kind))?;
+        self.items.insert(index, known);
+        Ok(odd)
+    }
+
+    /// An event of an item that is open, or of one that never opened.
+    fn of_item(&mut self, name: &str, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
+        let index = self.speaks_of(event)?;
+        let fits = fit(name);
+        let known = self.known(index);
+        // A copy of what is neither call nor text disagrees with it in the fold.
+        let is_copy =
+            |kind: &str| name.ends_with(".done") && matches!(Role::of(kind), Role::Server | Role::Unknown);
+        if let (Some(kind), Some(fits)) = (&known.kind, fits.item)
+            && !fits.contains(&&**kind)
+            && !is_copy(kind)
+        {
+            return Err(DecodeError::ambiguous("an event of the item's type", "one of another type"));
+        }
+        if let (Some(kind), Role::Call(..)) = (&known.kind, Role::of_event(name))
+            && fits.item.is_none()
+            && !name.starts_with(&**kind)
+        {
+            return Err(DecodeError::ambiguous("an event of the item's type", "one of another type"));
+        }
+        let Some(part) = fits.part else { return Ok(None) };
+        let (number, is_summary) = match part {
+            "summary_text" => (event.summary_index, true),
+            _ => (event.content_index, false),
+        };
+        let at = number.unwrap_or(0) as usize;
+        let kind = match event.part.filter(|_| part == ANY_PART || part == "summary_text") {
+            Some(raw) => item::part_kind(raw)?,
+            None => Some(Cow::Borrowed(part)),
+        };
+        known.part(is_summary, at, kind.as_deref(), name.ends_with("part.added"))?;
+        Ok(number.is_none().then_some(Odd::Number))
+    }
+
+    /// The item that an event speaks of by its index, and by its id.
+    fn speaks_of(&mut self, event: &Event<'_>) -> Result<u32, DecodeError> {
+        let Some(index) = event.output_index else { return Err(no_index()) };
+        let id = view::id(event.item_id);
+        self.claim(id.as_deref(), index)?;
+        Ok(index)
+    }
+
+    /// What an item says again is of the kind, and has the name, that it had.
+    fn restated(&mut self, index: u32, told: &Told<'_>) -> Result<(), DecodeError> {
+        self.claim(told.item_id().as_deref(), index)?;
+        let known = self.known(index);
+        match &known.kind {
+            Some(kind) if is_other(kind, told.kind()) => {
+                return Err(DecodeError::ambiguous("an item of the type it had", "one of another type"));
+            }
+            Some(_) => {}
+            None => known.kind = Some(told.kind().into()),
+        }
+        if let (Some(name), Some(again)) = (&known.name, told.own_name())
+            && **name != *again
+            && Role::of(told.kind()) == Role::Server
+        {
+            return Err(DecodeError::ambiguous("an item of the name it had", "one of another name"));
+        }
+        known.name = known.name.take().or_else(|| told.own_name());
+        let (mut content, mut summary) = (0, 0);
+        let mut result = Ok(());
+        told.part_kinds(|is_summary, kind| {
+            let at = if is_summary { &mut summary } else { &mut content };
+            if result.is_ok() {
+                result = known.part(is_summary, *at, Some(kind), false);
+            }
+            *at += 1;
+        })?;
+        result
+    }
+
+    fn known(&mut self, index: u32) -> &mut Known {
+        let count = &mut self.count;
+        self.items.entry(index).or_insert_with(|| {
+            *count = count.saturating_add(1);
+            Known::default()
+        })
+    }
+
+    fn claim(&mut self, id: Option<&str>, index: u32) -> Result<(), DecodeError> {
+        let Some(id) = id else { return Ok(()) };
+        match self.ids.get(id) {
+            Some(owner) if *owner != index => {
+                Err(DecodeError::ambiguous("one id for each item", "the id of another item"))
+            }
+            Some(_) => Ok(()),
+            None => {
+                self.ids.insert(id.into(), index);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Known {
+    fn list(&mut self, is_summary: bool) -> &mut Vec<Option<Text>> {
+        if is_summary { &mut self.summary } else { &mut self.content }
+    }
+
+    fn open_part(&mut self, is_summary: bool, kind: &str) {
+        self.list(is_summary).push(Some(known_as(kind).into()));
+    }
+
+    /// A part goes on, or opens: in the order of its number, once, with one kind.
+    fn part(
+        &mut self,
+        is_summary: bool,
+        at: usize,
+        kind: Option<&str>,
+        opens: bool,
+    ) -> Result<(), DecodeError> {
+        let kind = kind.map(known_as);
+        let list = self.list(is_summary);
+        let next = list.len();
+        match list.get_mut(at) {
+            Some(_) if opens => Err(DecodeError::ambiguous("a part that opens once", "one that opens again")),
+            Some(Some(known)) if kind.is_some_and(|kind| kind != ANY_PART && *kind != **known) => {
+                Err(DecodeError::ambiguous("a part of the type it had", "one of another type"))
+            }
+            Some(Some(_)) => Ok(()),
+            Some(known) => {
+                *known = kind.filter(|kind| *kind != ANY_PART).map(Into::into);
+                Ok(())
+            }
+            None if at == next => {
+                list.push(kind.filter(|kind| *kind != ANY_PART).map(Into::into));
+                Ok(())
+            }
+            None => Err(DecodeError::ambiguous("parts that open in order", "another order")),
+        }
+    }
+}
+
+/// What an event belongs to: the types of items, and the type of the part.
+struct Fit {
+    item: Option<&'static [&'static str]>,
+    part: Option<&'static str>,
+}
+
+fn fit(name: &str) -> Fit {
+    const PARTS: Option<&[&str]> = Some(&["message", "reasoning"]);
+    let (item, part) = match name {
+        "output_text.delta" | "output_text.done" => (Some(&["message"][..]), Some("output_text")),
+        "output_text.annotation.added" | "output_text_annotation.added" => {
+            (Some(&["message"][..]), Some("output_text"))
+        }
+        "refusal.delta" | "refusal.done" => (Some(&["message"][..]), Some("refusal")),
+        "audio.transcript.delta" | "audio.transcript.done" => (Some(&["message"][..]), None),
+        "reasoning_text.delta" | "reasoning_text.done" => (Some(&["reasoning"][..]), Some("reasoning_text")),
+        "reasoning_summary_text.delta"
+        | "reasoning_summary_text.done"
+        | "reasoning_summary_part.added"
+        | "reasoning_summary_part.done" => (Some(&["reasoning"][..]), Some("summary_text")),
+        "content_part.added" | "content_part.done" => (PARTS, Some(ANY_PART)),
+        "function_call_arguments.delta" | "function_call_arguments.done" => {
+            (Some(&["function_call"][..]), None)
+        }
+        "custom_tool_call_input.delta" | "custom_tool_call_input.done" => {
+            (Some(&["custom_tool_call"][..]), None)
+        }
+        _ => (None, None),
+    };
+    Fit { item, part }
+}
+
+/// Whether an item is said again as another type. Where one of the two is a call, a text or neither, the fold finds that
+/// the copy disagrees.
+fn is_other(kind: &str, again: &str) -> bool {
+    let has_parts = |role| matches!(role, Role::Message | Role::Reasoning);
+    kind != again
+        && match (Role::of(kind), Role::of(again)) {
+            (Role::Call(..), Role::Call(..)) => true,
+            (one, other) => has_parts(one) && has_parts(other),
+        }
+}
+
+/// The type of a part, in its one spelling.
+fn known_as(kind: &str) -> &str {
+    if kind == "text" { "output_text" } else { kind }
+}
+
+fn no_index() -> DecodeError {
+    DecodeError::ambiguous("the `output_index` of an item", "none")
+}
+
+/// A part whose type the event itself says.
+const ANY_PART: &str = "*";

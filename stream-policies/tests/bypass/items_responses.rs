@@ -1,0 +1,212 @@
+//! Responses, rule 28: what was judged is what every client reads. Items are found by position, by `output_index`, by
+//! `item_id`, and in what the last event lists.
+
+use stream_core::{Action, ErrorKind};
+use stream_policies::judge::rules::{Otherwise, Rule, RulesSettings};
+use stream_policies::{Passthrough, ToolGate};
+
+use crate::kit::responses::{added, completed, created, done, unreadable};
+use crate::kit::{named, run, run_closed, whole};
+
+/// Lets `ls` and `note` run.
+fn ls_only() -> ToolGate {
+    ToolGate::new(
+        RulesSettings::otherwise(Otherwise::Deny).allow(Rule::tools(["ls", "note"])).build().unwrap(),
+    )
+}
+
+fn call(id: &str, name: &str, arguments: &str) -> String {
+    let arguments = serde_json::Value::from(arguments);
+    format!(
+        r#"{{"type":"function_call","id":"{id}","call_id":"c_{id}","name":"{name}","arguments":{arguments}}}"#
+    )
+}
+
+fn arguments(index: u32, id: &str, delta: &str) -> String {
+    let delta = serde_json::Value::from(delta);
+    named(&[&format!(
+        r#"{{"type":"response.function_call_arguments.delta","item_id":"{id}","output_index":{index},"delta":{delta}}}"#
+    )])
+}
+
+/// A call with all its events.
+fn whole_call(index: u32, id: &str, name: &str, json: &str) -> String {
+    added(index, &call(id, name, "")) + &arguments(index, id, json) + &done(index, &call(id, name, json))
+}
+
+/// Rule 28: an item has the index of its position, in every copy.
+#[test]
+fn items_that_open_out_of_order_leave_with_the_indices_of_their_positions() {
+    let (a, b) = (call("a", "ls", "{}"), call("b", "note", "{}"));
+    let body = created()
+        + &whole_call(1, "b", "note", "{}")
+        + &whole_call(0, "a", "ls", "{}")
+        + &completed(&format!("{a},{b}"));
+    let expected = created()
+        + &whole_call(0, "b", "note", "{}")
+        + &whole_call(1, "a", "ls", "{}")
+        + &completed(&format!("{b},{a}"));
+    assert_eq!(run(ls_only, &body).out, expected);
+    assert_eq!(run(|| Passthrough, &body).out, body);
+}
+
+/// Rule 28: an item opens once.
+#[test]
+fn an_item_that_opens_again_closes_the_stream() {
+    let first = created() + &whole_call(0, "a", "ls", "{}");
+    let [_, events] =
+        run_closed(ls_only, &(first.clone() + &added(0, &call("b", "note", "")) + &completed("")));
+    assert_eq!((events.error, events.out), (Some(ErrorKind::Ambiguous), first + &unreadable()));
+}
+
+/// Rule 28: an id belongs to one item; one provider gives every event another one, which belongs to none.
+#[test]
+fn an_id_of_another_item_closes_the_stream_and_an_id_of_none_is_plain() {
+    let open = created() + &added(0, &call("a", "ls", "")) + &added(1, &call("b", "note", ""));
+    let [_, events] = run_closed(ls_only, &(open.clone() + &arguments(0, "b", "{}") + &completed("")));
+    assert_eq!(events.error, Some(ErrorKind::Ambiguous));
+    // An id that was of one item cannot be the id of the next.
+    let taken = created()
+        + &added(0, &call("a", "ls", ""))
+        + &arguments(0, "x", "{}")
+        + &added(1, &call("x", "ls", ""));
+    assert_eq!(run_closed(ls_only, &taken)[1].error, Some(ErrorKind::Ambiguous));
+    let rotated = created()
+        + &added(0, &call("a", "ls", ""))
+        + &arguments(0, "x1", "{}")
+        + &done(0, &call("x2", "ls", "{}").replace("c_x2", "c_a"))
+        + &completed(&call("x3", "ls", "{}").replace("c_x3", "c_a"));
+    assert_eq!(run(ls_only, &rotated).out, rotated);
+}
+
+/// Rules 19 and 28: a copy is of the kind that the item was.
+#[test]
+fn a_call_that_is_done_as_another_kind_closes_the_stream() {
+    let open = created() + &added(0, &call("a", "ls", "")) + &arguments(0, "a", r#"{"command":["rm"]}"#);
+    let shell = r#"{"type":"local_shell_call","id":"a","call_id":"c_a","action":{"command":["rm"]}}"#;
+    let custom = r#"{"type":"custom_tool_call","id":"a","call_id":"c_a","name":"ls","input":"{\"command\":[\"rm\"]}"}"#;
+    for other in [shell, custom] {
+        let [_, events] = run_closed(ls_only, &(open.clone() + &done(0, other) + &completed(other)));
+        assert_eq!((events.error, events.view.choices[0].calls.len()), (Some(ErrorKind::Ambiguous), 0));
+        let [_, events] = run_closed(ls_only, &(open.clone() + &completed(other)));
+        assert_eq!(events.error, Some(ErrorKind::Ambiguous));
+    }
+    // Nor does an event of another kind belong to it.
+    let input = named(&[
+        r#"{"type":"response.custom_tool_call_input.delta","item_id":"a","output_index":0,"delta":"rm"}"#,
+    ]);
+    assert_eq!(run_closed(ls_only, &(open + &input + &completed("")))[1].error, Some(ErrorKind::Ambiguous));
+}
+
+/// Rules 7 and 28: clients run the API's own tools by their type, whatever name stands beside it.
+#[test]
+fn a_tool_of_the_api_is_judged_by_its_type() {
+    let shell = r#"{"type":"local_shell_call","id":"x","call_id":"c","name":"ls","action":{"type":"exec","command":["rm"]}}"#;
+    let ran = run(ls_only, &(created() + &added(0, shell) + &done(0, shell) + &completed(shell)));
+    assert_eq!(ran.view.choices[0].calls, []);
+    assert_eq!(ran.out.find("rm"), None);
+    let plain = shell.replace(r#""name":"ls","#, "");
+    let body = |item: &str| {
+        format!(r#"{{"id":"r","object":"response","status":"completed","model":"m","output":[{item}]}}"#)
+    };
+    let allowed = || {
+        ToolGate::new(
+            RulesSettings::otherwise(Otherwise::Deny)
+                .allow(Rule::tools(["local_shell_call"]))
+                .build()
+                .unwrap(),
+        )
+    };
+    assert_eq!(whole(ls_only, &body(shell)).view.choices[0].calls, []);
+    assert_eq!(whole(allowed, &body(shell)).out, body(&plain));
+    let stream = |item: &str| created() + &added(0, item) + &done(0, item) + &completed(item);
+    assert_eq!(run(allowed, &stream(shell)).out, stream(&plain));
+}
+
+/// Rule 28: a part has one kind, opens once, in order.
+#[test]
+fn parts_open_in_order_with_one_kind() {
+    let message =
+        |content: &str| format!(r#"{{"type":"message","id":"m","role":"assistant","content":[{content}]}}"#);
+    let open = created() + &added(0, &message(""));
+    let part = |index: u32, part: &str| {
+        named(&[&format!(
+            r#"{{"type":"response.content_part.added","item_id":"m","output_index":0,"content_index":{index},"part":{part}}}"#
+        )])
+    };
+    let empty = r#"{"type":"output_text","text":"","annotations":[]}"#;
+    let refusal = named(&[
+        r#"{"type":"response.refusal.delta","item_id":"m","output_index":0,"content_index":0,"delta":"no"}"#,
+    ]);
+    for rest in [part(1, empty), part(0, empty) + &part(0, empty), part(0, empty) + &refusal] {
+        assert_eq!(
+            run_closed(ls_only, &(open.clone() + &rest + &completed("")))[1].error,
+            Some(ErrorKind::Ambiguous)
+        );
+    }
+    // What belongs to another type of part does not leave.
+    let both = r#"{"type":"output_text","text":"","refusal":"rm","annotations":[]}"#;
+    let delta = named(&[
+        r#"{"type":"response.output_text.delta","item_id":"m","output_index":0,"content_index":0,"delta":"hi"}"#,
+    ]);
+    let said = message(r#"{"type":"output_text","text":"hi","annotations":[]}"#);
+    let rest = delta + &done(0, &said) + &completed(&said);
+    let ran = run(ls_only, &(open.clone() + &part(0, both) + &rest));
+    assert_eq!(ran.out, open + &part(0, empty) + &rest);
+}
+
+/// Rule 28: numbers that do not grow are written anew.
+#[test]
+fn sequence_numbers_grow() {
+    let numbered = |numbers: [u32; 5]| {
+        let events = [
+            created(),
+            added(0, &call("a", "ls", "")),
+            arguments(0, "a", "{}"),
+            done(0, &call("a", "ls", "{}")),
+            completed(&call("a", "ls", "{}")),
+        ];
+        let number = |(event, number): (&String, u32)| {
+            let at = event.find(r#"","#).unwrap() + 2;
+            format!("{}\"sequence_number\":{number},{}", &event[..at], &event[at..])
+        };
+        events.iter().zip(numbers).map(number).collect::<String>()
+    };
+    let plain = numbered([0, 1, 2, 3, 4]);
+    assert_eq!(run(ls_only, &plain).out, plain);
+    assert_eq!(run(ls_only, &numbered([0, 1, 1, 2, 3])).out, plain);
+}
+
+/// Rule 28: an opening lists nothing.
+#[test]
+fn an_opening_with_items_closes_the_stream() {
+    let opening = created().replace(r#""output":[]"#, &format!(r#""output":[{}]"#, call("a", "ls", "{}")));
+    let [_, events] = run_closed(ls_only, &(opening + &completed("")));
+    assert_eq!(
+        (events.error, events.view.choices.iter().map(|it| it.calls.len()).sum()),
+        (Some(ErrorKind::Ambiguous), 0)
+    );
+}
+
+/// A named call is judged whoever runs it.
+#[test]
+fn a_call_that_the_provider_runs_is_judged_by_its_name_or_its_type() {
+    let mcp = r#"{"type":"mcp_call","id":"x","server_label":"s","name":"rm","arguments":"{\"p\":1}","output":"ok"}"#;
+    let search =
+        r#"{"type":"web_search_call","id":"x","status":"completed","action":{"type":"search","query":"q"}}"#;
+    for (item, name) in [(mcp, "rm"), (search, "web_search_call")] {
+        let body = created() + &added(0, item) + &done(0, item) + &completed(item);
+        let deny = move || {
+            let rules = RulesSettings::otherwise(Otherwise::Allow).deny(Rule::tools([name]).because("no"));
+            ToolGate::new(rules.build().unwrap())
+        };
+        let ran = run(deny, &body);
+        assert_eq!(ran.edits(), [(Action::Dropped, "no")], "{name}");
+        assert_eq!(ran.out.find(r#""id":"x""#), None, "{name}");
+        // The request asked for it: no rule is for it, and it passes.
+        assert_eq!(run(ls_only, &body).out, body, "{name}");
+        let whole_body =
+            format!(r#"{{"id":"r","object":"response","status":"completed","model":"m","output":[{item}]}}"#);
+        assert_eq!(whole(deny, &whole_body).edits(), [(Action::Dropped, "no")], "{name}");
+    }
+}
