@@ -145,7 +145,7 @@ impl GeminiWriter {
 
     /// An event of the stream.
     fn event(&self, json: &str) -> Bytes {
-        match padded(json).filter(|_| self.places) {
+        match self.places.then(|| padded(json)).flatten() {
             Some(padded) => sse::event(None, &padded, self.line_end),
             None => sse::event(None, json, self.line_end),
         }
