@@ -44,6 +44,9 @@ impl Facts {
         if let Some(model) = model_of(&path).or(offer.model) {
             request = request.model(model);
         }
+        if let Some(choices) = offer.choices {
+            request = request.choices(choices);
+        }
         for tool in offer.tools {
             request = request.tool(tool);
         }

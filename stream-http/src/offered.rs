@@ -10,6 +10,8 @@ pub(crate) struct Offer {
     pub(crate) model: Option<String>,
     pub(crate) stream: bool,
     pub(crate) tools: Vec<Tool>,
+    /// How many choices are asked for, where the body says so.
+    pub(crate) choices: Option<u32>,
 }
 
 impl Offer {
@@ -25,7 +27,12 @@ impl Offer {
         for raw in list(wanted.tools).into_iter().chain(list(wanted.functions)) {
             collect(raw, DEPTH, &mut tools)?;
         }
-        Ok(Self { model: text(wanted.model), stream: is_true(wanted.stream), tools })
+        let candidates = |config: &RawValue| {
+            let config: Generation<'_> = serde_json::from_str(config.get()).ok()?;
+            count(config.candidate_count)
+        };
+        let choices = count(wanted.n).or_else(|| wanted.generation.and_then(candidates));
+        Ok(Self { model: text(wanted.model), stream: is_true(wanted.stream), tools, choices })
     }
 }
 
@@ -40,6 +47,22 @@ struct Wanted<'a> {
     /// Chat's, before there were tools.
     #[serde(borrow, default)]
     functions: Raw<'a>,
+    /// Chat's number of choices.
+    #[serde(borrow, default)]
+    n: Raw<'a>,
+    /// Gemini's settings.
+    #[serde(borrow, default, rename = "generationConfig", alias = "generation_config")]
+    generation: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Generation<'a> {
+    #[serde(borrow, default, rename = "candidateCount", alias = "candidate_count")]
+    candidate_count: Raw<'a>,
+}
+
+fn count(raw: Raw<'_>) -> Option<u32> {
+    raw.and_then(|raw| raw.get().parse().ok())
 }
 
 type Raw<'a> = Option<&'a RawValue>;

@@ -32,6 +32,13 @@ pub(crate) fn changed(headers: &mut HeaderMap, length: usize, has_trailers: bool
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
 }
 
+/// Without what sends a client, or a server in between, to another place for the answer.
+pub(super) fn without_places(headers: &mut HeaderMap) {
+    for name in ["location", "refresh", "alt-svc", "x-accel-redirect", "x-sendfile"] {
+        headers.remove(name);
+    }
+}
+
 /// The host's server writes its own.
 pub(crate) fn without_length(headers: &mut HeaderMap) {
     headers.remove(CONTENT_LENGTH);

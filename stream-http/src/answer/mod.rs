@@ -42,6 +42,14 @@ where
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
+    let mut response = response;
+    if let Asked::Policed { facts, .. } = &asked {
+        // Every official SDK follows a redirect, past whatever polices this place.
+        if response.status().is_redirection() && response.status() != StatusCode::NOT_MODIFIED {
+            return Refusal::unreadable(facts.api(), "a redirect to another place").into_response();
+        }
+        head::without_places(response.headers_mut());
+    }
     match asked {
         Asked::Policed { is_head: true, .. } => {
             let (mut parts, _) = response.into_parts();
@@ -98,7 +106,8 @@ where
     }
 }
 
-/// An error is the upstream's own, and passes; but some providers put what the model said into it.
+/// An error is the upstream's own, and passes; but some providers put what the model said into it, and some programs read
+/// an answer without a look at its status. An error that could be one and cannot be read is replaced by the API's own.
 async fn error<B>(response: Response<B>, facts: Facts, shared: Shared) -> Response<ResponseBody<B>>
 where
     B: Body + Send + 'static,
@@ -110,25 +119,41 @@ where
         // Behind an upgrade that nobody asked for anything can be said.
         return Refusal::unreadable(facts.api(), "a connection of another protocol").into_response();
     }
+    let may_pass = shared.settings().unreadable == Unreadable::Pass;
+    let (api, status) = (facts.api(), parts.status);
+    let replace = |found: &str| {
+        let message = format!("the upstream's error could not be read by the gateway's policies: {found}");
+        Refusal::new(api, status, message).into_response()
+    };
     let Some(coding) = Coding::of(&parts.headers) else {
-        return Response::from_parts(parts, ResponseBody::untouched(body));
+        if may_pass {
+            return Response::from_parts(parts, ResponseBody::untouched(body));
+        }
+        return replace("an unknown content coding");
     };
     let mut source = Source::new(body, coding, shared.settings().limits.idle);
     let limit = shared.settings().response_limit;
-    match source.look(limit).await {
+    let look = match source.look(limit).await {
         Ok(Look::Events) => return events::answer(parts, source, facts, shared).await,
-        Ok(Look::Json) => match source.read_all(limit).await {
-            Ok(Some(body)) if recognise::speaks(&body) => {
-                return whole::police(parts, body, source.trailers().take(), facts, shared).await;
-            }
-            Ok(Some(body)) => return original(parts, body, source.trailers().take()),
-            Ok(None) => {}
-            Err(broken) => return Refusal::unreadable(facts.api(), &broken.to_string()).into_response(),
-        },
-        Ok(Look::Other | Look::Nothing) => {}
-        Err(broken) => return Refusal::unreadable(facts.api(), &broken.to_string()).into_response(),
+        Ok(Look::Nothing) => return rest(parts, source),
+        Ok(look) => look,
+        Err(broken) => return Refusal::unreadable(api, &broken.to_string()).into_response(),
+    };
+    let body = match source.read_all(limit).await {
+        Ok(Some(body)) => body,
+        Ok(None) if may_pass => return rest(parts, source),
+        Ok(None) => return replace("a body that is too long"),
+        Err(broken) => return Refusal::unreadable(api, &broken.to_string()).into_response(),
+    };
+    let trailers = source.trailers().take();
+    match look {
+        Look::Json if recognise::speaks(&body) => whole::police(parts, body, trailers, facts, shared).await,
+        Look::Json if recognise::is_json(&body) => original(parts, body, trailers),
+        Look::Other if recognise::is_prose(&body) => original(parts, body, trailers),
+        _ if may_pass => original(parts, body, trailers),
+        Look::Json => replace("malformed JSON"),
+        _ => replace("text in another encoding"),
     }
-    rest(parts, source)
 }
 
 /// The answer as it came, though it was read.

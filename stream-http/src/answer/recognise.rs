@@ -51,12 +51,32 @@ where
 /// Whether an error holds what a model said: an answer, or the call that a provider could not parse.
 pub(super) fn speaks(body: &[u8]) -> bool {
     Api::of_whole(body).is_some()
-        || serde_json::from_slice(body).is_ok_and(|body: Value| {
-            let error = &body["error"];
-            ["failed_generation", "choices", "candidates", "output", "content"]
-                .iter()
-                .any(|key| error.get(key).is_some() || body.get(key).is_some())
+        || serde_json::from_slice(body).is_ok_and(|body: Value| match &body {
+            // Gemini's answers are lists now and then.
+            Value::Array(elements) => elements.iter().any(holds_output),
+            body => holds_output(body),
         })
+}
+
+fn holds_output(body: &Value) -> bool {
+    let error = body.get("error").unwrap_or(&Value::Null);
+    [body, error].into_iter().filter_map(Value::as_object).flat_map(serde_json::Map::keys).any(|key| {
+        // As a lax parser compares keys.
+        let letters =
+            key.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase());
+        OUTPUT.contains(&letters.collect::<String>().as_str())
+    })
+}
+
+/// Whether a body is one JSON value to every parser.
+pub(super) fn is_json(body: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
+}
+
+/// Whether a body that does not start like JSON is text that nobody takes for JSON: no byte order mark, and no zero bytes
+/// as UTF-16 and UTF-32 have them.
+pub(super) fn is_prose(body: &[u8]) -> bool {
+    !body.contains(&0) && !body.starts_with(b"\xef\xbb\xbf") && std::str::from_utf8(body).is_ok()
 }
 
 /// The API whose events these are, told by the first that tells.
@@ -80,6 +100,10 @@ where
     }
     None
 }
+
+/// The keys under which an answer, or a call, stands.
+const OUTPUT: [&str; 7] =
+    ["failedgeneration", "choices", "candidates", "output", "content", "toolcalls", "functioncall"];
 
 /// How much of a stream of events is looked at, in bytes.
 const LOOKED_AT: usize = 64 << 10;

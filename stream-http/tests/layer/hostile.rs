@@ -103,6 +103,9 @@ refused_paths! {
 
 unreadable_answers! {
     the_answer_is_compressed_and_does_not_say_so: json(gzip(&whole()));
+    the_answer_is_at_another_place: moved(StatusCode::FOUND);
+    the_answer_is_at_another_place_for_good: moved(StatusCode::PERMANENT_REDIRECT);
+    the_answer_is_one_of_many_at_other_places: moved(StatusCode::MULTIPLE_CHOICES);
     the_answer_is_coded_in_what_cannot_be_read: coded("br", whole());
     the_answer_is_compressed_twice: coded("gzip, gzip", gzip(&gzip(&whole())));
     the_answer_says_it_is_compressed_and_is_not: coded("gzip", whole());
@@ -148,6 +151,73 @@ async fn an_error_holds_the_call_that_could_not_be_parsed() {
     let answer = gate.post("/v1/chat/completions").await;
     assert_eq!(answer.status, StatusCode::BAD_REQUEST);
     assert_eq!(answer.text(), r#"{"error":{"message":"bad call","code":"tool_use_failed"}}"#);
+}
+
+/// Some programs read a call from an error without a look at its status.
+#[tokio::test]
+async fn an_error_that_cannot_be_read_is_replaced_by_the_apis_own() {
+    let utf32: Vec<u8> = text(&whole()).chars().flat_map(|char| u32::from(char).to_le_bytes()).collect();
+    let marked = [b"\xef\xbb\xbf", &whole()[..]].concat();
+    let not_a_number = text(&whole()).replacen('{', r#"{"x":NaN,"#, 1);
+    let of_coding = |coding: &'static str| {
+        let mut response = coded(coding, whole());
+        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+        response
+    };
+    for body in [utf16(&whole()), utf32, marked, not_a_number.into_bytes()] {
+        let body = Bytes::from(body);
+        let gate = Gate::no_rm(move || status(StatusCode::BAD_REQUEST, body.clone()));
+        let answer = gate.post("/v1/chat/completions").await;
+        assert!(answer.text().starts_with(r#"{"error":{"message":"the upstream's"#), "{}", answer.text());
+        assert!(!answer.text().contains("secret"), "{}", answer.text());
+        assert!(!answer.status.is_success());
+    }
+    for coding in ["br", "zip"] {
+        let answer = Gate::no_rm(move || of_coding(coding)).post("/v1/chat/completions").await;
+        assert_eq!(answer.status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(answer.text().starts_with(r#"{"error":{"message":"the upstream's error could"#));
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_gemini_starts_with_an_error_and_goes_on_with_a_call() {
+    for code in [StatusCode::OK, StatusCode::BAD_REQUEST] {
+        let list = format!(
+            r#"[{{"error":{{"code":400,"message":"x","status":"INVALID_ARGUMENT"}}}},{}]"#,
+            text(&script().whole(WireKind::Gemini))
+        );
+        let gate = Gate::no_rm(move || status(code, list.clone()));
+        let answer = gate.post("/v1beta/models/g:generateContent").await;
+        assert!(!answer.text().contains("secret"), "{}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_is_prose_passes_as_it_came() {
+    let gate = Gate::no_rm(|| {
+        let mut response = reply("text/html", "<html>Bad gateway</html>");
+        *response.status_mut() = StatusCode::BAD_GATEWAY;
+        response
+    });
+    let answer = gate.post("/v1/chat/completions").await;
+    assert_eq!((answer.status, answer.text()), (StatusCode::BAD_GATEWAY, "<html>Bad gateway</html>"));
+}
+
+/// Only a server in between, or a browser, would follow these; none of them has to.
+#[tokio::test]
+async fn an_answer_names_other_places_in_its_headers() {
+    let gate = Gate::no_rm(|| {
+        let mut response = status(StatusCode::CREATED, whole());
+        for name in ["location", "refresh", "alt-svc", "x-accel-redirect"] {
+            response.headers_mut().insert(name, "https://other.example/".parse().unwrap());
+        }
+        response
+    });
+    let answer = gate.post("/v1/chat/completions").await;
+    assert_policed(&answer);
+    for name in ["location", "refresh", "alt-svc", "x-accel-redirect"] {
+        assert_eq!(answer.header(name), None, "{name}");
+    }
 }
 
 #[tokio::test]
@@ -330,6 +400,12 @@ fn coded(coding: &'static str, body: Bytes) -> Response<UpstreamBody> {
 fn status(status: StatusCode, body: impl Into<Bytes>) -> Response<UpstreamBody> {
     let mut response = json(body);
     *response.status_mut() = status;
+    response
+}
+
+fn moved(code: StatusCode) -> Response<UpstreamBody> {
+    let mut response = status(code, whole());
+    response.headers_mut().insert("location", "https://other.example/v1/chat/completions".parse().unwrap());
     response
 }
 

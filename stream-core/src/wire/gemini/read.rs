@@ -86,7 +86,14 @@ fn response(data: &str, element: usize, into: &mut Decoded) -> Result<(), Decode
         ));
     }
     let none = candidates.is_empty();
+    let several = candidates.len() > 1;
     for (position, candidate) in candidates.into_iter().enumerate() {
+        // Some clients go by position, some by number.
+        let number = candidate.as_ref().and_then(|candidate| candidate.index).unwrap_or(position as u32);
+        if number >= MOST_CANDIDATES || (several && number as usize != position) {
+            let found = format!("candidate {number} at position {position}");
+            return Err(DecodeError::ambiguous("candidates in the order of their numbers", found));
+        }
         Reader::new(candidate.as_ref(), base, position, &mut into.deltas)
             .candidate(&candidate.unwrap_or_default());
     }
@@ -264,6 +271,9 @@ fn failure(error: &serde_json::Error) -> DecodeError {
     };
     DecodeError::new("a GenerateContentResponse", found)
 }
+
+/// A candidate is written behind all before it, where a reader by position finds it too (rule 28).
+const MOST_CANDIDATES: u32 = 128;
 
 const CANDIDATE_BITS: u32 = 12;
 const CANDIDATES: u32 = 1 << CANDIDATE_BITS;

@@ -150,8 +150,7 @@ pub(super) fn is_response(bytes: &[u8]) -> bool {
 /// Whether bytes are an array of such objects.
 pub(super) fn is_responses(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(b"[")
-        && serde_json::from_slice::<Vec<Probe>>(bytes)
-            .is_ok_and(|probes| probes.first().is_some_and(Probe::tells))
+        && serde_json::from_slice::<Vec<Probe>>(bytes).is_ok_and(|probes| probes.iter().any(Probe::tells))
 }
 
 #[derive(Deserialize)]

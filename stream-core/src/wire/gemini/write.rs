@@ -17,6 +17,8 @@ use crate::wire::{Ending, EndingKind, Fate, Odd, Outgoing, Part, Writer, WriterO
 pub(super) struct GeminiWriter {
     notice: Option<Text>,
     normalise: bool,
+    /// Candidates are put where a reader by position finds them, too: the request did not ask for several.
+    places: bool,
     /// Why the frame that was written last was normalised.
     normalised: Option<Odd>,
     ledger: Ledger,
@@ -43,6 +45,7 @@ impl GeminiWriter {
         Self {
             notice: options.empty_notice.clone(),
             normalise: options.normalise,
+            places: options.normalise && !options.several,
             normalised: None,
             ledger: Ledger::default(),
             known: Known::default(),
@@ -142,7 +145,21 @@ impl GeminiWriter {
 
     /// An event of the stream.
     fn event(&self, json: &str) -> Bytes {
-        sse::event(None, json, self.line_end)
+        match self.places.then(|| padded(json)).flatten() {
+            Some(padded) => sse::event(None, &padded, self.line_end),
+            None => sse::event(None, json, self.line_end),
+        }
+    }
+
+    /// What is not plain about a frame, given what the request asked for.
+    fn odd(&self, frame: &Frame, parts: &[Part]) -> Option<Odd> {
+        let misplaced = |part: &Part| {
+            let number =
+                part.delta.choice.filter(|_| part.fate != Fate::Inserted && part.delta.place.inner != BESIDE);
+            number.is_some_and(|number| locate(part.delta.place.outer).1 != number as usize)
+        };
+        let position = (self.places && parts.iter().any(misplaced)).then_some(Odd::Position);
+        position.or(frame.odd()).filter(|_| self.normalise)
     }
 
     fn push(&mut self, event: Bytes, out: &mut Vec<Bytes>) {
@@ -173,10 +190,11 @@ impl GeminiWriter {
 impl Writer for GeminiWriter {
     fn frame(&mut self, frame: Outgoing, out: &mut Vec<Bytes>) {
         let Outgoing { frame, mut parts } = frame;
-        if let (true, Some(frame)) = (self.normalise, &frame) {
-            if parts.iter().all(|part| part.fate == Fate::Kept) {
-                self.normalised = frame.odd();
-            }
+        let odd = frame.as_ref().and_then(|frame| self.odd(frame, &parts));
+        if parts.iter().all(|part| part.fate == Fate::Kept) {
+            self.normalised = odd;
+        }
+        if let (Some(_), Some(frame)) = (odd, &frame) {
             without_stray(frame, &mut parts);
             if parts.is_empty() {
                 return;
@@ -198,7 +216,7 @@ impl Writer for GeminiWriter {
                     let event = self.event(&json);
                     self.push(event, out);
                 }
-                (Chunk::Raw, Some(frame)) if self.normalise && frame.has_odd_lines() => {
+                (Chunk::Raw, Some(_)) if odd.is_some() => {
                     // Comments, and lines that say nothing, do not leave.
                     if let Some(json) = data.as_deref().and_then(|data| std::str::from_utf8(data).ok()) {
                         let event = self.event(json);
@@ -291,6 +309,18 @@ impl Writer for GeminiWriter {
     fn normalised(&mut self) -> Option<Odd> {
         self.normalised.take()
     }
+}
+
+/// The response with empty candidates before its only one, where that has a higher number than its position: a reader of
+/// the first candidate and a reader by `index` find the same.
+fn padded(json: &str) -> Option<String> {
+    let candidates = json::member(json, "candidates")?;
+    let items = json::items(candidates)?;
+    let [item] = items[..] else { return None };
+    let number = json::member(item, "index").and_then(json::count).filter(|number| *number > 0)?;
+    let before = (0..number).map(|number| format!(r#"{{"index":{number}}}"#));
+    let all = json::array(before.chain([item.to_owned()]));
+    Some(json::patch(json, &[(&[json::At::Key("candidates")], &all)]))
 }
 
 /// The frames that told last what endings and insertions repeat; they are read only if it comes to that.

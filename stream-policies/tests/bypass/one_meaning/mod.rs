@@ -2,4 +2,5 @@
 //! what was judged, or closes the stream.
 
 mod chat;
+mod gemini;
 mod lines;

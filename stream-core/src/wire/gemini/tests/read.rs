@@ -69,9 +69,13 @@ fn parts_are_read_in_order_then_annotations_finish_and_usage() {
 /// Rule 6.
 #[test]
 fn every_candidate_is_a_choice() {
-    let data = r#"{"candidates":[{"index":1,"content":{"parts":[{"text":"b"}]}},{"content":{"parts":[{"text":"a"}]}}]}"#;
+    let data = r#"{"candidates":[{"index":0,"content":{"parts":[{"text":"b"}]}},{"content":{"parts":[{"text":"a"}]}}]}"#;
     let seen: Vec<_> = decode(data).into_iter().map(|delta| (delta.choice, delta.place.outer)).collect();
-    assert_eq!(seen, [(Some(1), 0), (Some(1), 1)]);
+    assert_eq!(seen, [(Some(0), 0), (Some(1), 1)]);
+    // Rule 28: some clients go by position, some by number.
+    let data = r#"{"candidates":[{"index":1,"content":{"parts":[{"text":"b"}]}},{"content":{"parts":[{"text":"a"}]}}]}"#;
+    let error = Gemini.decode(&frame(&event(data)), &mut Decoded::new()).unwrap_err();
+    assert!(error.is_ambiguous());
     let seen: Vec<_> = decode(r#"{"candidates":[{},{"content":{"role":"model"}}]}"#)
         .into_iter()
         .map(|delta| (delta.choice, delta.kind))
