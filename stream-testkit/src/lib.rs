@@ -11,6 +11,7 @@ pub mod guide {}
 mod kind;
 pub mod laws;
 pub mod log;
+pub mod models;
 mod random;
 pub mod replay;
 pub mod script;
