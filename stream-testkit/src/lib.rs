@@ -12,6 +12,7 @@ mod kind;
 pub mod laws;
 pub mod log;
 pub mod models;
+pub mod mutate;
 mod random;
 pub mod replay;
 pub mod script;

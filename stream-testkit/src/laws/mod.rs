@@ -11,6 +11,10 @@
 //! | [`Law::Bound`] | held bytes stay under the limit, every step is shown once |
 //! | [`Law::Drop`] | a stream may be dropped at any await |
 //! | [`Law::PanicFree`] | no panic, however faulty the stream |
+//! | [`Law::Agreement`] | every [client model](crate::models) reads only what was released (rule 28) |
+//!
+//! A law that had nothing to look at in a log is [`Vacuous`](Standing::Vacuous) there, and not [`Held`](Standing::Held):
+//! a suite adds up what it was told in a [`Tally`], and fails if one of its laws never held.
 //!
 //! [`check`] tries all of them over one log, cut in every way, and answers with the smallest case that breaks one:
 //!
@@ -43,6 +47,7 @@
 //! assert_eq!(broken.law().name(), "rechunking");
 //! ```
 
+mod agreement;
 mod bound;
 mod broken;
 mod canary;
@@ -59,7 +64,9 @@ mod prefix;
 mod rechunking;
 mod shrink;
 mod spy;
+mod standing;
 mod story;
+mod witness;
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -70,6 +77,7 @@ use stream_core::{Config, Policy};
 pub use self::broken::Broken;
 use self::case::{Case, Factory};
 pub use self::law::Law;
+pub use self::standing::{Standing, Tally};
 use crate::{ChunkLog, Cut};
 
 /// Checks that a policy keeps every law on this log, however it is cut.
@@ -80,7 +88,7 @@ use crate::{ChunkLog, Cut};
 pub fn check<P: Policy + 'static>(
     factory: impl Fn() -> P + Send + Sync + 'static,
     log: &ChunkLog,
-) -> Result<(), Broken> {
+) -> Result<Tally, Broken> {
     Laws::of(factory).check(log)
 }
 
@@ -126,12 +134,13 @@ impl Laws {
         self
     }
 
-    /// Checks them on a log.
+    /// Checks them on a log, and tells which held and which had nothing to look at.
     ///
     /// # Errors
     ///
     /// With the smallest case found that breaks a law.
-    pub fn check(&self, log: &ChunkLog) -> Result<(), Broken> {
+    pub fn check(&self, log: &ChunkLog) -> Result<Tally, Broken> {
+        let mut tally = Tally::default();
         for law in &self.laws {
             for cut in self.cuts(*law, log) {
                 let case = Case {
@@ -141,12 +150,13 @@ impl Laws {
                     cut,
                     seed: self.seed,
                 };
-                if let Err(breach) = law.check(&case) {
-                    return Err(shrink::smallest(*law, case, breach));
+                match law.check(&case) {
+                    Ok(standing) => tally.count(*law, standing),
+                    Err(breach) => return Err(shrink::smallest(*law, case, breach)),
                 }
             }
         }
-        Ok(())
+        Ok(tally)
     }
 
     /// The plainest first. Laws that do not compare bytes are tried on fewer: rechunking shows that the bytes are the

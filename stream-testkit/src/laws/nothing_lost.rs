@@ -3,20 +3,21 @@
 use stream_core::{Action, BlockKey};
 
 use super::case::{Breach, Case, did, went_wrong};
+use super::standing::Standing;
 use super::story::{Story, Told};
 use crate::conformance::{CallView, View};
 use crate::replay::Replayed;
 
 /// At a finished stream nothing is left to be dropped for want of a decision; and where no drop was recorded, every
 /// block that was not edited has left.
-pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
+pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
     let run = case.replay().run();
     if run.whole || went_wrong(&run) || did(&run, Action::Terminated) {
-        return Ok(());
+        return Ok(Standing::Vacuous);
     }
     let story = Story::of_run(&run, case.config);
     if !story.finished {
-        return Ok(());
+        return Ok(Standing::Vacuous);
     }
     if let Some(forgotten) = run
         .decisions
@@ -30,11 +31,12 @@ pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
         );
     }
     if did(&run, Action::Dropped) {
-        return Ok(());
+        return Ok(Standing::Held);
     }
     let (before, after) = (case.input(&run).view().clone(), run.view());
     texts(&run, &story, &after)?;
-    calls(&run, &story, &before, &after)
+    calls(&run, &story, &before, &after)?;
+    Ok(Standing::Held)
 }
 
 /// The text of every block that was not edited stands in its channel, in order.

@@ -139,7 +139,8 @@ impl Message {
         reading.say_blocks(blocks.iter().filter_map(Block::said));
         for block in &blocks {
             if block.is_call(self.server_calls) {
-                if reading.raised.is_none() {
+                // Nothing can be run that has no name.
+                if reading.raised.is_none() && !text(&block.start, "name").is_empty() {
                     reading.calls.push(Call::function(text(&block.start, "name"), block.input()));
                 }
             } else if block.said().is_none() {
@@ -180,7 +181,7 @@ impl Block {
     fn is_call(&self, server_calls: bool) -> bool {
         match text(&self.start, "type") {
             "tool_use" => true,
-            "server_tool_use" | "mcp_tool_use" => server_calls,
+            "server_tool_use" => server_calls,
             _ => false,
         }
     }

@@ -203,7 +203,7 @@ fn call(item: &Value, arguments: Option<&str>) -> Option<Call> {
     let built =
         |key: &str| arguments.filter(|built| !built.is_empty()).map_or_else(|| text(key), str::to_owned);
     let kind = item["type"].as_str().unwrap_or_default();
-    Some(match kind {
+    let made = match kind {
         "function_call" => Call::function(text("name"), built("arguments")),
         "custom_tool_call" => Call { kind: CallKind::Custom, name: text("name"), arguments: built("input") },
         "mcp_approval_request" => Call {
@@ -221,5 +221,7 @@ fn call(item: &Value, arguments: Option<&str>) -> Option<Call> {
             }
         }
         _ => return None,
-    })
+    };
+    // Nothing can be run that has no name.
+    Some(made).filter(|call| !call.name.is_empty())
 }
