@@ -11,6 +11,7 @@ pub mod guide {}
 mod kind;
 pub mod laws;
 pub mod log;
+pub mod logs;
 pub mod models;
 pub mod mutate;
 mod random;

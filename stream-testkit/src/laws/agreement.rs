@@ -30,19 +30,21 @@ pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
     if failed_open {
         return Ok(Standing::Vacuous);
     }
-    let readings = readings(kind, &run);
+    let one = case.one_choice || case.input(&run).view().choices.len() < 2;
+    let readings = readings(kind, one, &run);
     let calls = calls(case, needs, &readings)?;
     let texts = texts(case, kind, needs, &readings)?;
     Ok(calls.or(texts))
 }
 
 /// What every client makes of a run's output.
-fn readings(kind: WireKind, run: &Replayed) -> Vec<(&'static str, Reading)> {
+fn readings(kind: WireKind, one: bool, run: &Replayed) -> Vec<(&'static str, Reading)> {
     let body = run.bytes();
     if run.whole {
         return vec![("a client of whole responses", models::read_whole(kind, &body))];
     }
-    models::of(kind).map(|model| (model.name(), model.read(&body))).collect()
+    let asked = models::of(kind).filter(|model| one || !model.asks_for_one());
+    asked.map(|model| (model.name(), model.read(&body))).collect()
 }
 
 /// Every call that is read is one that was released.
@@ -95,10 +97,7 @@ fn texts(
         Said::Content(_) => needs.of_channel(Channel::Content) != Attention::Nothing,
         Said::Reasoning(_) => needs.of_channel(Channel::Reasoning) != Attention::Nothing,
         Said::Refusal(_) => needs.of_channel(Channel::Refusal) != Attention::Nothing,
-        _ => {
-            needs.of_opaque() != Attention::Nothing
-                && needs.of_channel(Channel::Content) != Attention::Nothing
-        }
+        _ => case.strings,
     };
     let said: BTreeSet<&Said> =
         readings.iter().flat_map(|(_, reading)| reading.texts.iter().filter(is_seen)).collect();

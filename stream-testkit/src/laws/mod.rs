@@ -101,13 +101,23 @@ pub struct Laws {
     laws: Vec<Law>,
     cuts: Vec<Cut>,
     seed: u64,
+    one_choice: bool,
+    strings: bool,
 }
 
 impl Laws {
     /// All laws, over cuts of every kind. The factory is called for each run: no state is shared between streams.
     pub fn of<P: Policy + 'static>(factory: impl Fn() -> P + Send + Sync + 'static) -> Self {
         let factory: Factory = Arc::new(move || Box::new(factory()));
-        Self { factory, config: Config::default(), laws: Law::ALL.to_vec(), cuts: Vec::new(), seed: 1 }
+        Self {
+            factory,
+            config: Config::default(),
+            laws: Law::ALL.to_vec(),
+            cuts: Vec::new(),
+            seed: 1,
+            one_choice: false,
+            strings: false,
+        }
     }
 
     /// Sets the stream's settings.
@@ -134,6 +144,20 @@ impl Laws {
         self
     }
 
+    /// The request asked for one answer: clients that read the first choice of every chunk count, however many choices
+    /// the stream has. Without this, [`Law::Agreement`] asks them only about streams with one choice.
+    pub fn one_choice(mut self) -> Self {
+        self.one_choice = true;
+        self
+    }
+
+    /// The policy takes text out wherever it stands: for [`Law::Agreement`], strings of what the provider ran and of
+    /// fields nobody knows count as text.
+    pub fn strings(mut self) -> Self {
+        self.strings = true;
+        self
+    }
+
     /// Checks them on a log, and tells which held and which had nothing to look at.
     ///
     /// # Errors
@@ -149,6 +173,8 @@ impl Laws {
                     log: log.clone(),
                     cut,
                     seed: self.seed,
+                    one_choice: self.one_choice,
+                    strings: self.strings,
                 };
                 match law.check(&case) {
                     Ok(standing) => tally.count(*law, standing),
@@ -167,6 +193,9 @@ impl Laws {
         }
         if log.is_whole() {
             return vec![Cut::Whole];
+        }
+        if law == Law::Agreement {
+            return vec![Cut::Event];
         }
         let mut cuts = vec![Cut::Event, Cut::Random { seed: self.seed }];
         if matches!(law, Law::Identity | Law::Rechunking) {

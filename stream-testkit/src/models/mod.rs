@@ -40,6 +40,7 @@ pub struct Model {
     kind: WireKind,
     lines: Lines,
     fold: fn(&[Sse]) -> Reading,
+    one_choice: bool,
 }
 
 impl Model {
@@ -53,6 +54,13 @@ impl Model {
     #[must_use]
     pub fn kind(&self) -> WireKind {
         self.kind
+    }
+
+    /// Whether the client takes the first choice or candidate of every chunk for *the* answer: such a client asks for
+    /// one answer.
+    #[must_use]
+    pub fn asks_for_one(&self) -> bool {
+        self.one_choice
     }
 
     /// What the client ends up with.
@@ -77,7 +85,9 @@ pub fn of(kind: WireKind) -> impl Iterator<Item = Model> {
 #[must_use]
 pub fn all() -> Vec<Model> {
     use WireKind::{AnthropicMessages, Gemini, OpenAiChat, OpenAiResponses};
-    let model = |name, kind, lines, fold: fn(&[Sse]) -> Reading| Model { name, kind, lines, fold };
+    let model =
+        |name, kind, lines, fold: fn(&[Sse]) -> Reading| Model { name, kind, lines, fold, one_choice: false };
+    let one = |model: Model| Model { one_choice: true, ..model };
     let chat = |name, lines, fold| model(name, OpenAiChat, lines, fold);
     let messages = |name, lines, fold| model(name, AnthropicMessages, lines, fold);
     let responses = |name, lines, fold| model(name, OpenAiResponses, lines, fold);
@@ -86,13 +96,13 @@ pub fn all() -> Vec<Model> {
         chat("openai-python .stream()", Lines::OPENAI, chat::by_position),
         chat("openai-python", Lines::OPENAI, chat::every_choice),
         chat("openai-node .stream()", Lines::STANDARD, chat::by_property),
-        chat("openai-node", Lines::STANDARD, chat::first_choice),
-        chat("ai (chat)", Lines::STANDARD, chat::until_it_parses),
-        chat("langchain", Lines::OPENAI, chat::merged),
-        chat("an id opens a call", Lines::STANDARD, chat::by_id),
+        one(chat("openai-node", Lines::STANDARD, chat::first_choice)),
+        one(chat("ai (chat)", Lines::STANDARD, chat::until_it_parses)),
+        one(chat("langchain", Lines::OPENAI, chat::merged)),
+        one(chat("an id opens a call", Lines::STANDARD, chat::by_id)),
         chat("litellm (chat)", Lines::LITELLM, chat::every_choice),
-        chat("a script over iter_lines", Lines::SCRIPT, chat::first_choice),
-        chat("a script over split", Lines::SPLIT, chat::by_id),
+        one(chat("a script over iter_lines", Lines::SCRIPT, chat::first_choice)),
+        one(chat("a script over split", Lines::SPLIT, chat::by_id)),
         messages("anthropic-python .stream()", Lines::OPENAI, anthropic::appended),
         messages("anthropic-node .stream()", Lines::STANDARD, anthropic::appended),
         messages("anthropic-python", Lines::OPENAI, anthropic::by_index),
@@ -107,9 +117,9 @@ pub fn all() -> Vec<Model> {
         responses("items appended", Lines::OPENAI, responses::appended),
         responses("litellm (responses)", Lines::LITELLM, responses::items_done),
         responses("a script over iter_lines (responses)", Lines::SCRIPT, responses::final_response),
-        gemini("google-genai-python", Lines::GENAI_PYTHON, gemini::first_candidate),
-        gemini("google-genai-js", Lines::GENAI_JS, gemini::first_candidate),
-        gemini("ai (gemini)", Lines::STANDARD, gemini::first_candidate),
+        one(gemini("google-genai-python", Lines::GENAI_PYTHON, gemini::first_candidate)),
+        one(gemini("google-genai-js", Lines::GENAI_JS, gemini::first_candidate)),
+        one(gemini("ai (gemini)", Lines::STANDARD, gemini::first_candidate)),
         gemini("by candidate", Lines::SCRIPT, gemini::every_candidate),
         gemini("litellm (gemini)", Lines::LITELLM, gemini::every_candidate),
     ]

@@ -109,9 +109,13 @@ fn deltas(
             items.push(Item { key: opened(event), item: event["item"].clone(), ..Item::default() });
             return;
         }
-        let Some(delta) = event["delta"].as_str() else { return };
         let key = key(event);
         let Some(item) = items.iter_mut().rev().find(|item| item.key == key) else { return };
+        if kind == "response.function_call_arguments.done" && item.arguments.is_empty() {
+            // LM Studio sends no deltas of arguments.
+            item.arguments = event["arguments"].as_str().unwrap_or_default().to_owned();
+        }
+        let Some(delta) = event["delta"].as_str() else { return };
         let content = keys::javascript(event.get("content_index"));
         match kind {
             "response.function_call_arguments.delta"
