@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use stream_core::{Action, Decision};
+use stream_core::{Action, Cause, Decision};
 
 use super::case::{Breach, Case, did, went_wrong};
 use super::standing::Standing;
@@ -38,7 +38,10 @@ fn is_valid(case: &Case<'_>, run: &Replayed, stop: usize) -> Result<(), Breach> 
         );
     }
     let lost = |decision: &Decision| {
-        decision.enforced && decision.reason.as_deref() == Some("still held at the end")
+        decision.enforced
+            && decision.block.is_some()
+            && decision.action == Action::Dropped
+            && decision.cause == Cause::StreamEnded
     };
     let ends = went_wrong(run)
         || did(run, Action::Terminated)
