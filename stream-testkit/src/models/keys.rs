@@ -2,13 +2,17 @@
 
 use serde_json::Value;
 
-/// A value as a key of a Python `dict`: `0`, `0.0`, `-0.0` and `False` are one key.
+/// A value as a key of a Python `dict`: `0`, `0.0`, `-0.0` and `False` are one key, and so is `"0"` where the SDK's types
+/// make a number of it.
 pub(super) fn python(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => "None".to_owned(),
         Some(Value::Bool(is)) => u8::from(*is).to_string(),
         Some(Value::Number(number)) => as_number(number),
-        Some(Value::String(text)) => format!("str {text}"),
+        Some(Value::String(text)) => match text.parse::<i64>() {
+            Ok(number) => number.to_string(),
+            Err(_) => format!("str {text}"),
+        },
         Some(other) => format!("unhashable {other}"),
     }
 }
@@ -25,12 +29,13 @@ pub(super) fn javascript(value: Option<&Value>) -> String {
     }
 }
 
-/// A value as a position in a Python list of this length: booleans are numbers, negative ones count from the end. An
-/// error for what is no integer.
+/// A value as a position in a Python list of this length: booleans are numbers, and so are whole floats and strings of
+/// digits where the SDK's types make one of them; negative ones count from the end. An error for anything else.
 pub(super) fn position(value: Option<&Value>, len: usize) -> Result<usize, String> {
     let number = match value {
         Some(Value::Bool(is)) => Some(i64::from(*is)),
-        Some(Value::Number(number)) => number.as_i64(),
+        Some(Value::Number(number)) => number.as_i64().or_else(|| as_number(number).parse().ok()),
+        Some(Value::String(text)) => text.parse().ok(),
         _ => None,
     };
     let Some(number) = number else { return Err(format!("expected an integer, found {value:?}")) };
