@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use stream_testkit::{ChunkLog, Cut, Replay, logs};
 
 use crate::kit::{gate, redactor};
+use crate::shapes;
 
 /// Rule 28: the shapes of real providers are plain.
 #[test]
@@ -15,6 +16,11 @@ fn harmless_shapes_leave_byte_for_byte() {
     for own in &own {
         wrong.push_str(&changed(&format!("{}/{}", own.kind(), own.name()), own.log()));
     }
+    let shapes = shapes::all();
+    for shape in &shapes {
+        wrong.push_str(&changed(shape.name(), shape));
+    }
+    assert!(own.len() + shapes.len() >= 126);
     assert_eq!(wrong, "");
 }
 

@@ -7,3 +7,4 @@ mod harmless;
 mod kit;
 mod mutated;
 mod recorded;
+mod shapes;

@@ -13,7 +13,8 @@ use crate::kit::{policies, scripted};
 const SEEDS: u64 = 3;
 
 /// The classes in which a client still reads something else than what was judged: format, class, policy. Each of them
-/// is a hole; a class that holds has to be taken off this list.
+/// may be a hole. The list only ever gets shorter: a class that is not on it fails the test, and the test prints those on it
+/// that held.
 const OPEN: [&str; 0] = [];
 
 /// What breaks the law, by format, class and policy.
@@ -75,8 +76,11 @@ fn every_client_reads_only_what_was_released_but_for_the_open_classes() {
     for (class, cases) in broken(&own, seeds.div_ceil(3), &mut tally) {
         found.entry(class).or_default().extend(cases);
     }
-    let open: Vec<&str> = found.keys().map(String::as_str).collect();
-    assert_eq!(open, OPEN, "{}", told(&found));
+    let held: Vec<&&str> = OPEN.iter().filter(|class| !found.contains_key(**class)).collect();
+    println!("listed as open, and held in this run (take them off the list): {held:#?}");
+    let told = told(&found);
+    let unlisted: Vec<&String> = found.keys().filter(|class| !OPEN.contains(&class.as_str())).collect();
+    assert!(unlisted.is_empty(), "{unlisted:#?}\n{told}");
     assert_eq!(tally.standing(Law::Agreement), Some(Standing::Held));
 }
 

@@ -6,7 +6,7 @@ use super::keys;
 use super::lines::Sse;
 use super::reading::{Call, CallKind, Reading, Said};
 
-/// The stream helpers: what the final response says; where it has no output, the items as they were done.
+/// The stream helpers: what the final response says; where it has no list of output, the items as they were done.
 pub(super) fn final_response(events: &[Sse]) -> Reading {
     let mut last = None;
     let mut done = Vec::new();
@@ -15,7 +15,7 @@ pub(super) fn final_response(events: &[Sse]) -> Reading {
         "response.output_item.done" => done.push(event["item"].clone()),
         _ => {}
     });
-    let output = last.as_ref().and_then(Value::as_array).filter(|output| !output.is_empty());
+    let output = last.as_ref().and_then(Value::as_array);
     tell(&mut reading, output.unwrap_or(&done));
     reading
 }

@@ -125,7 +125,7 @@ fn spelled(data: &Value) -> String {
     let mut text = data.to_string().replace("@twin@", "");
     while let Some(at) = text.find("\"@raw:") {
         let Some(end) = text[at..].find("@\"").map(|end| at + end) else { break };
-        let letters = text[at + 6..end].to_owned();
+        let letters = text[at + 6..end].replace("\\\"", "\"");
         text.replace_range(at..end + 2, &letters);
     }
     while let Some(at) = text.find("@escaped@") {
