@@ -83,10 +83,11 @@ fn every_model_reads_what_is_written_beside_each_log() {
 }
 
 /// Logs that a client does not read all of: what it lacks is nothing that was not released.
-const LACKING: [(&str, &str); 6] = [
+const LACKING: [(&str, &str); 7] = [
     ("codex-completed-without-output", "openai-python .stream() (responses)"),
     ("codex-completed-without-output", "a script over iter_lines (responses)"),
     ("openai-legacy-function-call", "ai (chat)"),
+    ("openai-legacy-function-call", "ai, earlier (chat)"),
     ("openai-legacy-function-call", "langchain"),
     ("openai-legacy-function-call", "an id opens a call"),
     ("openai-legacy-function-call", "a script over split"),

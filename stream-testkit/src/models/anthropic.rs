@@ -41,6 +41,36 @@ pub(super) fn by_index_unnamed(events: &[Sse]) -> Reading {
     read(events.iter(), &mut message, indexed)
 }
 
+/// Vercel's `ai`: a block opens under its `index` in place of what was there, and is handed out when it stops. The name of
+/// an event says nothing.
+pub(super) fn when_stopped(events: &[Sse]) -> Reading {
+    let nameless: Vec<Sse> = events.iter().map(|event| Sse { name: None, ..event.clone() }).collect();
+    let mut message = Message::default();
+    let mut open: Vec<Block> = Vec::new();
+    read(nameless.iter(), &mut message, |message, event| {
+        let key = keys::javascript(event.get("index"));
+        let at = open.iter().position(|block| block.key == key);
+        match text(event, "type") {
+            "message_start" => message.start(event),
+            "content_block_start" => {
+                let block = Block { key, ..Block::of(&event["content_block"]) };
+                match at {
+                    Some(at) => open[at] = block,
+                    None => open.push(block),
+                }
+            }
+            "content_block_delta" => {
+                if let Some(at) = at {
+                    open[at].add(&event["delta"]);
+                }
+            }
+            "content_block_stop" => message.blocks.extend(at.map(|at| open.remove(at))),
+            _ => {}
+        }
+        Ok(())
+    })
+}
+
 fn indexed(message: &mut Message, event: &Value) -> Result<(), String> {
     match text(event, "type") {
         "message_start" => message.start(event),

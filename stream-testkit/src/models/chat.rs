@@ -72,20 +72,44 @@ pub(super) fn first_choice(events: &[Sse]) -> Reading {
     .with(calls.built())
 }
 
-/// Vercel's `ai`: `choices[0]`, calls by `index`; a call is over as soon as its arguments parse.
+/// Earlier versions of Vercel's `ai`: `choices[0]`, calls by `index`; a call is over as soon as its arguments parse.
 pub(super) fn until_it_parses(events: &[Sse]) -> Reading {
     let mut calls: Table = Table::default();
     fold_first(events, |delta| {
         for part in list(delta, "tool_calls") {
-            let call = calls.one(&keys::javascript(part.get("index")));
-            let is_over =
-                !call.arguments.is_empty() && serde_json::from_str::<Value>(&call.arguments).is_ok();
-            if !is_over {
-                call.add(part, Name::First);
-            }
+            calls.one(&keys::javascript(part.get("index"))).extend(part);
         }
     })
     .with(calls.built())
+}
+
+/// Vercel's `ai`: `choices[0]`, calls by `index`, where another name opens another call; a part with the id of a call at
+/// another index is dropped.
+pub(super) fn by_index_and_name(events: &[Sse]) -> Reading {
+    let mut calls: Vec<(String, String, Built)> = Vec::new();
+    fold_first(events, |delta| {
+        for part in list(delta, "tool_calls") {
+            let index = keys::javascript(part.get("index"));
+            let id = text(part, "id").unwrap_or_default().to_owned();
+            let name = part.pointer("/function/name").and_then(Value::as_str).unwrap_or_default();
+            let fits = |(at, _, call): &(String, String, Built)| {
+                *at == index && (name.is_empty() || call.name == name)
+            };
+            let known = calls.iter().rposition(fits);
+            let is_anothers =
+                !id.is_empty() && calls.iter().any(|(at, other, _)| *other == id && *at != index);
+            match known {
+                _ if is_anothers && name.is_empty() => {}
+                Some(at) => calls[at].2.extend(part),
+                None => {
+                    let mut call = Built::default();
+                    call.add(part, Name::First);
+                    calls.push((index, id, call));
+                }
+            }
+        }
+    })
+    .with(calls.into_iter().map(|(_, _, call)| call))
 }
 
 /// LangChain: chunks are merged, entries with one `index` into one, entries without into none; names are put together.
@@ -243,6 +267,14 @@ impl Built {
         if let Some(custom) = part.get("custom").filter(|custom| custom.is_object()) {
             self.custom = true;
             self.fields(custom, name);
+        }
+    }
+
+    /// Adds a part, unless the arguments are one whole value by now.
+    fn extend(&mut self, part: &Value) {
+        let is_over = !self.arguments.is_empty() && serde_json::from_str::<Value>(&self.arguments).is_ok();
+        if !is_over {
+            self.add(part, Name::First);
         }
     }
 
