@@ -47,7 +47,7 @@ pub(super) fn when_stopped(events: &[Sse]) -> Reading {
     let nameless: Vec<Sse> = events.iter().map(|event| Sse { name: None, ..event.clone() }).collect();
     let mut message = Message::default();
     let mut open: Vec<Block> = Vec::new();
-    read(nameless.iter(), &mut message, |message, event| {
+    let mut reading = read(nameless.iter(), &mut message, |message, event| {
         let key = keys::javascript(event.get("index"));
         let at = open.iter().position(|block| block.key == key);
         match text(event, "type") {
@@ -68,7 +68,10 @@ pub(super) fn when_stopped(events: &[Sse]) -> Reading {
             _ => {}
         }
         Ok(())
-    })
+    });
+    // Texts are handed out as they come.
+    open.iter().filter_map(Block::said).for_each(|said| reading.say(said));
+    reading
 }
 
 fn indexed(message: &mut Message, event: &Value) -> Result<(), String> {

@@ -46,11 +46,7 @@ pub(super) fn position(value: Option<&Value>, len: usize) -> Result<usize, Strin
     Ok(len.checked_sub(from_end).unwrap_or(usize::MAX))
 }
 
-/// One spelling for numbers that are equal.
+/// One spelling for numbers that are equal; a negative zero is 0.
 fn as_number(number: &serde_json::Number) -> String {
-    match number.as_f64() {
-        Some(number) if number == 0.0 => "0".to_owned(),
-        Some(number) => number.to_string(),
-        None => number.to_string(),
-    }
+    number.as_f64().map_or_else(|| number.to_string(), |number| (number + 0.0).to_string())
 }
