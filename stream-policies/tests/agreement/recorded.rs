@@ -21,11 +21,11 @@ fn every_client_reads_recorded_streams_as_they_were_judged() {
     {
         let log = recorded.load().unwrap();
         for (policy, laws) in policies() {
-            let is_known = ODD.iter().any(|(file, _)| recorded.file == *file);
-            if let Err(broken) = laws.check(&log).map_err(|broken| broken.to_string()) {
-                if !is_known {
-                    wrong.push_str(&format!("{}, {policy}: {broken}\n", recorded.file));
-                }
+            if ODD.iter().any(|(file, _)| recorded.file == *file) {
+                continue;
+            }
+            if let Err(broken) = laws.check(&log) {
+                wrong.push_str(&format!("{}, {policy}: {broken}\n", recorded.file));
             }
         }
     }
