@@ -64,7 +64,7 @@ pub use limits::Limits;
 pub use passthrough::Passthrough;
 pub use policy::{Attention, End, Needs, OnFailure, Policy, PolicyError, Replacement, Verdict};
 pub use processor::{BuildError, Handle, Outcome, StreamProcessor};
-pub use record::{Action, Decision, Observer};
+pub use record::{Action, Cause, Decision, Observer};
 pub use request::{CallTags, Request, SessionKey, Tool};
 pub use scrub::Scrub;
 pub use state::StreamState;

@@ -15,6 +15,8 @@ pub struct Decision {
     pub block: Option<BlockKey>,
     /// What was done.
     pub action: Action,
+    /// What brought the decision about.
+    pub cause: Cause,
     /// Why, in the policy's words.
     pub reason: Option<String>,
     /// How many bytes of frames it was about.
@@ -74,6 +76,25 @@ impl Action {
     pub fn is_edit(self) -> bool {
         !matches!(self, Self::Released)
     }
+}
+
+/// What brought a [`Decision`] about. A record's sentence is for people; this is for programs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The policy decided, in a hook or by a judge's verdict.
+    #[default]
+    Verdict,
+    /// A deadline passed: a judge took too long, or the time of [`settle_after`](crate::Context::settle_after) came.
+    Deadline,
+    /// The stream ended while the block was held.
+    StreamEnded,
+    /// The policy or its judge failed.
+    PolicyFailed,
+    /// The host decided, whatever the policy was waiting for.
+    Host,
+    /// The frame has no single meaning as it came, or a copy disagreed with what it copies (rules 19 and 28).
+    Wire,
 }
 
 /// Sees what happens in a stream as it happens: the seam for logs, metrics and transcripts.

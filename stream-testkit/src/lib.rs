@@ -11,6 +11,9 @@ pub mod guide {}
 mod kind;
 pub mod laws;
 pub mod log;
+pub mod logs;
+pub mod models;
+pub mod mutate;
 mod random;
 pub mod replay;
 pub mod script;

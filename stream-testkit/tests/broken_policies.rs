@@ -280,11 +280,11 @@ fn what_is_sent_after_a_termination_does_not_leave() {
     }
 }
 
-/// A format whose writer says less than it was given: what a policy cannot do, a format of a user can.
+/// A format whose writer says something else than it was given: what a policy cannot do, a format of a user can.
 #[derive(Debug)]
-struct Trims;
+struct Rewrites(fn(&str) -> String);
 
-impl WireFormat for Trims {
+impl WireFormat for Rewrites {
     fn name(&self) -> &'static str {
         OpenAiChat.name()
     }
@@ -314,20 +314,19 @@ impl WireFormat for Trims {
     }
 
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {
-        Box::new(TrimsWriter(OpenAiChat.writer(options)))
+        Box::new(RewritesWriter(OpenAiChat.writer(options), self.0))
     }
 }
 
 #[derive(Debug)]
-struct TrimsWriter(Box<dyn Writer>);
+struct RewritesWriter(Box<dyn Writer>, fn(&str) -> String);
 
-impl Writer for TrimsWriter {
+impl Writer for RewritesWriter {
     fn frame(&mut self, frame: Outgoing, out: &mut Vec<Bytes>) {
         let before = out.len();
         self.0.frame(frame, out);
         for bytes in &mut out[before..] {
-            let text = String::from_utf8_lossy(bytes).replace("\"finish_reason\":null", "");
-            *bytes = text.replace(",}", "}").into();
+            *bytes = (self.1)(&String::from_utf8_lossy(bytes)).into();
         }
     }
 
@@ -350,9 +349,50 @@ impl Writer for TrimsWriter {
 
 #[test]
 fn a_writer_that_rewrites_what_nobody_touched_breaks_identity() {
-    let config = Config::default().format(Arc::new(Trims));
+    let trims = |event: &str| event.replace("\"finish_reason\":null", "").replace(",}", "}");
+    let config = Config::default().format(Arc::new(Rewrites(trims)));
     let broken = Laws::of(|| Plain(policies::AllowAll)).config(config).check(&log()).unwrap_err();
     assert_eq!(broken.law().name(), "identity");
+}
+
+/// Rule 28: a writer that passes on what some clients read and others do not.
+#[test]
+fn a_writer_that_passes_odd_frames_on_breaks_agreement() {
+    let odd: [fn(&str) -> String; 3] = [
+        // A comment, but for clients that end a line at U+2028.
+        |event| format!(": ok\u{2028}data: {CALL}\n\n{event}"),
+        // The number of another call, but for clients to which 0.0 is no 0.
+        |event| {
+            event.replace(
+                "\"tool_calls\":[{\"index\":0,\"function\"",
+                "\"tool_calls\":[{\"index\":0.5,\"function\"",
+            )
+        },
+        // A name again, but for clients that keep the first.
+        |event| event.replace("\"function\":{\"arguments\"", "\"function\":{\"name\":\"rm\",\"arguments\""),
+    ];
+    for (number, odd) in odd.into_iter().enumerate() {
+        let config = Config::default().format(Arc::new(Rewrites(odd)));
+        let laws = Laws::of(|| Plain(policies::HoldCalls)).config(config).only(Law::Agreement);
+        let Err(broken) = laws.check(&log()) else { panic!("the odd frames {number} are read alike") };
+        assert_eq!(broken.law().name(), "agreement");
+    }
+}
+
+/// A call that nobody released.
+const CALL: &str = r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":7,"id":"x","type":"function","function":{"name":"rm","arguments":"{}"}}]}}]}"#;
+
+/// Rule 28: clients join the blocks of a channel.
+#[test]
+fn a_policy_that_looks_into_each_block_alone_breaks_agreement() {
+    let log = Script::new()
+        .text("It is a sec")
+        .call("call_1", "ls", "{}")
+        .text("ret.")
+        .to_log(WireKind::AnthropicMessages);
+    let laws = Laws::of(|| Plain(policies::Redact::default())).only(Law::Agreement);
+    let broken = laws.check(&log).unwrap_err();
+    assert_eq!(broken.law().name(), "agreement");
 }
 
 #[test]

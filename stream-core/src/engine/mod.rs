@@ -61,7 +61,7 @@ use crate::error::{Error, ErrorKind};
 use crate::intake::Intake;
 use crate::ledger::Ticket;
 use crate::policy::{End, Needs, OnFailure, Policy, PolicyError, Verdict};
-use crate::record::{Action, Decision, Observer, StepView};
+use crate::record::{Action, Cause, Decision, Observer, StepView};
 use crate::request::Request;
 use crate::scrub::Scrubber;
 use crate::stage::Stage;
@@ -330,6 +330,11 @@ impl Engine {
     pub fn verdict(&mut self, ticket: Ticket, verdict: Result<Verdict, Failure>) {
         let Some(Pending { stage, key }) = self.tickets.remove(ticket) else { return };
         let open = self.stages[stage].on_failure == OnFailure::Open;
+        let mut cause = match &verdict {
+            Ok(_) => Cause::Verdict,
+            Err(Failure::TimedOut) => Cause::Deadline,
+            Err(_) => Cause::PolicyFailed,
+        };
         let verdict = verdict.unwrap_or_else(|failure| {
             let reason = match failure {
                 Failure::Failed(error) => format!("the judge failed: {error}"),
@@ -342,17 +347,22 @@ impl Engine {
             Verdict::Replace(with) => self.stages[stage].takes(key, with).err(),
             _ => None,
         };
+        if misfit.is_some() {
+            cause = Cause::PolicyFailed;
+        }
         let verdict = match misfit {
             Some(_) if open => Verdict::Release,
             Some(misfit) => Verdict::drop(format!("the judge failed: {misfit}")),
             None => verdict,
         };
-        self.carry_out(stage, key, verdict);
+        self.carry_out(stage, key, verdict, cause);
     }
 
-    fn carry_out(&mut self, stage: usize, key: BlockKey, verdict: Verdict) {
+    fn carry_out(&mut self, stage: usize, key: BlockKey, verdict: Verdict, cause: Cause) {
         let mut out = Vec::new();
+        self.stages[stage].cause = cause;
         let ending = self.stages[stage].verdict(key, verdict, self.now, &mut out);
+        self.stages[stage].cause = Cause::Verdict;
         self.report_verdict(stage, key);
         self.forward(stage, out);
         if let Some(ending) = ending {
@@ -371,7 +381,9 @@ impl Engine {
         }
         self.tickets.retain(|pending| pending.key != key);
         let mut out = Vec::new();
+        self.stages[stage].cause = Cause::Host;
         self.stages[stage].verdict(key, Verdict::drop(reason), self.now, &mut out);
+        self.stages[stage].cause = Cause::Verdict;
         self.forward(stage, out);
         true
     }

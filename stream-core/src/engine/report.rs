@@ -5,16 +5,22 @@ use std::time::Duration;
 use super::Engine;
 use crate::block::BlockKey;
 use crate::closing::Closing;
-use crate::record::{Action, Decision, Staged, StagedView, VerdictView};
+use crate::record::{Action, Cause, Decision, Staged, StagedView, VerdictView};
 
 impl Engine {
     /// Records a decision over the whole stream.
     pub(super) fn record(&mut self, stage: usize, action: Action, reason: String) {
         let stage = &mut self.stages[stage];
+        let cause = match action {
+            Action::Failed => Cause::PolicyFailed,
+            Action::Normalised => Cause::Wire,
+            _ => Cause::Verdict,
+        };
         stage.decisions.push(Decision {
             policy: stage.name.to_string(),
             block: None,
             action,
+            cause,
             reason: Some(reason),
             bytes: 0,
             held: Duration::ZERO,

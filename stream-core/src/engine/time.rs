@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::{Engine, Failure};
 use crate::closing::Closing;
 use crate::error::{Error, ErrorKind};
+use crate::record::Cause;
 
 impl Engine {
     /// Tells the time, without any consequence.
@@ -83,7 +84,7 @@ impl Engine {
             let ledger = self.stages.get(stage).and_then(|stage| stage.ledgers.get(key));
             let is_held = ledger.is_some_and(|ledger| ledger.undecided > 0 && ledger.pending.is_none());
             if is_held && !self.closing.as_ref().is_some_and(Closing::is_abrupt) {
-                self.carry_out(stage, key, verdict);
+                self.carry_out(stage, key, verdict, Cause::Deadline);
             }
         }
     }

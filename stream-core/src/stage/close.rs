@@ -6,13 +6,14 @@ use super::{Advance, Stage};
 use crate::ledger::Outcome;
 use crate::outbox::{Mark, Queued, Waiting, inserted_call};
 use crate::policy::Needs;
-use crate::record::Action;
+use crate::record::{Action, Cause};
 use crate::wire::{Fate, Outgoing};
 
 impl Stage {
     /// The policy failed and fails open: what it held is released in order, and it is not called again.
     pub(crate) fn bypass(&mut self, now: Duration, out: &mut Vec<Outgoing>) {
         self.bypassed = true;
+        self.cause = Cause::PolicyFailed;
         for key in self.ledgers.waiting() {
             self.ledgers.get_mut(key).pending = None;
             self.settle(key, Outcome::Release, Some("the policy failed open".into()), now);
@@ -37,6 +38,7 @@ impl Stage {
         now: Duration,
         out: &mut Vec<Outgoing>,
     ) -> bool {
+        self.cause = Cause::StreamEnded;
         let looks = self.needs != Needs::nothing() && !self.bypassed;
         let mut dropped = looks && !finished && self.outbox.drop_ahead(&self.ledgers);
         if dropped {

@@ -20,7 +20,7 @@ use crate::ledger::{Ledgers, Ticket};
 use crate::limits::Limits;
 use crate::outbox::{Mark, Outbox, Queued, Waiting};
 use crate::policy::{Attention, Needs, OnFailure, Verdict};
-use crate::record::{Action, Decision};
+use crate::record::{Action, Cause, Decision};
 use crate::request::Request;
 use crate::text_calls::Searched;
 use crate::wire::{Ending, Fate, Outgoing, Part, SharedFormat};
@@ -49,6 +49,8 @@ pub(crate) struct Stage {
     pub(crate) watching: bool,
     /// No policy that is enforced looks at anything: what breaks the protocol passes, too.
     pub(crate) blind: bool,
+    /// What brings the decisions about that are made now.
+    pub(crate) cause: Cause,
     /// Calls are looked for in the text.
     pub(crate) text_calls: Searched,
     /// Keys of the stage before, and the keys of the same blocks here.
@@ -132,6 +134,7 @@ impl Stage {
             bypassed: false,
             watching: false,
             blind: false,
+            cause: Cause::default(),
             text_calls: Searched::Nothing,
             renamed: HashMap::new(),
             deferred: Vec::new(),
@@ -270,7 +273,8 @@ impl Stage {
     ) {
         let policy = self.name.to_string();
         let enforced = !self.watching;
-        self.decisions.push(Decision { policy, block, action, reason, bytes, held, enforced });
+        let cause = self.cause;
+        self.decisions.push(Decision { policy, block, action, cause, reason, bytes, held, enforced });
     }
 }
 

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::ledger::Around;
 use crate::outbox::{Mark, Waiting};
 use crate::policy::{Attention, Needs};
-use crate::record::Action;
+use crate::record::{Action, Cause};
 use crate::text_calls::Searched;
 use crate::wire::Fate;
 
@@ -37,6 +37,7 @@ impl Stage {
         let mut waiting = Waiting { part, mark: Mark::Decided, opener: false };
         if disagrees {
             waiting.part.fate = Fate::Dropped;
+            let before = std::mem::replace(&mut self.cause, Cause::Wire);
             self.note(
                 key,
                 Action::Dropped,
@@ -44,6 +45,7 @@ impl Stage {
                 0,
                 Duration::ZERO,
             );
+            self.cause = before;
             self.queue(waiting);
             return Ok(Advance::Passed);
         }

@@ -170,6 +170,7 @@ fn decisions_become_tracing_events_with_fields() {
         policy: "gate".into(),
         block: None,
         action: Action::Dropped,
+        cause: stream_core::Cause::Verdict,
         reason: Some("not allowed".into()),
         bytes: 7,
         held: Duration::from_millis(20),

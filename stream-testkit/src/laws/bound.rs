@@ -4,15 +4,16 @@ use stream_core::Limits;
 use stream_core::wire::{self, Decoded};
 
 use super::case::{Breach, Case};
+use super::standing::Standing;
 use super::story::Story;
 use crate::log::frames;
 use crate::replay::{Replayed, Step};
 
 /// With a limit of a quarter of the stream: the core holds no more than that and the event it is at, the policy holds
 /// no more back behind its back, and every step is shown once.
-pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
+pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
     if case.log.is_whole() {
-        return Ok(());
+        return Ok(Standing::Vacuous);
     }
     let largest = case.events().iter().map(bytes::Bytes::len).max().unwrap_or(0);
     let mut limits = Limits::default();
@@ -33,7 +34,7 @@ pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
     if shown > steps {
         return Breach::new(format!("at most {steps} steps shown"), shown.to_string());
     }
-    Ok(())
+    Ok(Standing::Held)
 }
 
 /// The most that left later than what came later accounts for. A policy that makes the stream longer does so all along:

@@ -21,6 +21,8 @@ pub(super) struct Case<'a> {
     pub(super) log: ChunkLog,
     pub(super) cut: Cut,
     pub(super) seed: u64,
+    pub(super) one_choice: bool,
+    pub(super) strings: bool,
 }
 
 impl Case<'_> {

@@ -16,12 +16,13 @@ use tokio::runtime;
 
 use super::case::{Breach, Case, did};
 use super::spy::{Calls, Spy, breath};
+use super::standing::Standing;
 
 /// Drops the stream before each poll (of long streams, at some): what left is a prefix of what leaves undisturbed,
 /// `on_abort` was called once unless the policy had come to its end, and it returned.
-pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
+pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
     if case.log.is_whole() {
-        return Ok(());
+        return Ok(Standing::Vacuous);
     }
     let undisturbed = dropped_after(case, usize::MAX)?;
     let run = case.replay().run();
@@ -50,7 +51,7 @@ pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
             );
         }
     }
-    Ok(())
+    Ok(Standing::Held)
 }
 
 struct Dropped {

@@ -2,25 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use stream_core::{Action, Decision};
+use stream_core::{Action, Cause, Decision};
 
 use super::case::{Breach, Case, did, went_wrong};
+use super::standing::Standing;
 use crate::conformance::{Allow, Ended, Rule, check as read};
 use crate::replay::Replayed;
 
 /// The output breaks no rule of its format that the input did not break, wherever the input stops; and what was
 /// terminated, closed for an error, or lost something at its end, has an ending.
-pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
+pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
     let run = case.replay().run();
     is_valid(case, &run, case.log.bytes().len())?;
     if run.whole {
-        return Ok(());
+        return Ok(Standing::Held);
     }
     for bytes in case.points(case.log.bytes().len(), POINTS) {
         is_valid(case, &case.replay().end_after(bytes).run(), bytes)?;
         is_valid(case, &case.replay().transport_error_after(bytes).run(), bytes)?;
     }
-    Ok(())
+    Ok(Standing::Held)
 }
 
 fn is_valid(case: &Case<'_>, run: &Replayed, stop: usize) -> Result<(), Breach> {
@@ -37,7 +38,10 @@ fn is_valid(case: &Case<'_>, run: &Replayed, stop: usize) -> Result<(), Breach> 
         );
     }
     let lost = |decision: &Decision| {
-        decision.enforced && decision.reason.as_deref() == Some("still held at the end")
+        decision.enforced
+            && decision.block.is_some()
+            && decision.action == Action::Dropped
+            && decision.cause == Cause::StreamEnded
     };
     let ends = went_wrong(run)
         || did(run, Action::Terminated)

@@ -2,18 +2,23 @@
 
 use super::case::{Breach, Case, went_wrong};
 use super::events::{keep_alives, settled};
+use super::standing::Standing;
 use crate::log::frames;
 
 /// Own keep-alives aside, and for streams whose every event can be read. Events of different choices may pass each
 /// other.
-pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
+pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
     let run = case.replay().run();
     if run.is_edited() || went_wrong(&run) || has_broken_tail(case, run.format.name()) {
-        return Ok(());
+        return Ok(Standing::Vacuous);
     }
     let (input, output) = (case.log.bytes(), run.bytes());
     if run.whole {
-        return if *input == output { Ok(()) } else { Breach::differ("the body as it came", input, &output) };
+        return if *input == output {
+            Ok(Standing::Held)
+        } else {
+            Breach::differ("the body as it came", input, &output)
+        };
     }
     let (expected, found) = (settled(input), settled(&output));
     if expected != found {
@@ -23,7 +28,7 @@ pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
     if found < expected {
         return Breach::new(format!("the upstream's {expected} pings"), found.to_string());
     }
-    Ok(())
+    Ok(Standing::Held)
 }
 
 /// A last event without its border that cannot be read is dropped (rule 9).

@@ -3,7 +3,10 @@
 use std::fmt;
 
 use super::case::{Breach, Case};
-use super::{bound, drop, ending, identity, no_leak, nothing_lost, panic_free, prefix, rechunking};
+use super::standing::Standing;
+use super::{
+    agreement, bound, drop, ending, identity, no_leak, nothing_lost, panic_free, prefix, rechunking,
+};
 
 /// A law. The [module](super) says what each is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,11 +22,12 @@ pub enum Law {
     Bound,
     Drop,
     PanicFree,
+    Agreement,
 }
 
 impl Law {
     /// All of them, in the order they are checked.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Identity,
         Self::Rechunking,
         Self::Prefix,
@@ -33,6 +37,7 @@ impl Law {
         Self::Bound,
         Self::Drop,
         Self::PanicFree,
+        Self::Agreement,
     ];
 
     /// Its name: `identity`, `no-leak` …
@@ -48,10 +53,11 @@ impl Law {
             Self::Bound => "bound",
             Self::Drop => "drop",
             Self::PanicFree => "panic-free",
+            Self::Agreement => "agreement",
         }
     }
 
-    pub(super) fn check(self, case: &Case<'_>) -> Result<(), Breach> {
+    pub(super) fn check(self, case: &Case<'_>) -> Result<Standing, Breach> {
         match self {
             Self::Identity => identity::check(case),
             Self::Rechunking => rechunking::check(case),
@@ -62,6 +68,7 @@ impl Law {
             Self::Bound => bound::check(case),
             Self::Drop => drop::check(case),
             Self::PanicFree => panic_free::check(case),
+            Self::Agreement => agreement::check(case),
         }
     }
 }

@@ -11,6 +11,10 @@
 //! | [`Law::Bound`] | held bytes stay under the limit, every step is shown once |
 //! | [`Law::Drop`] | a stream may be dropped at any await |
 //! | [`Law::PanicFree`] | no panic, however faulty the stream |
+//! | [`Law::Agreement`] | every [client model](crate::models) reads only what was released (rule 28) |
+//!
+//! A law that had nothing to look at in a log is [`Vacuous`](Standing::Vacuous) there, and not [`Held`](Standing::Held):
+//! a suite adds up what it was told in a [`Tally`], and fails if one of its laws never held.
 //!
 //! [`check`] tries all of them over one log, cut in every way, and answers with the smallest case that breaks one:
 //!
@@ -43,6 +47,7 @@
 //! assert_eq!(broken.law().name(), "rechunking");
 //! ```
 
+mod agreement;
 mod bound;
 mod broken;
 mod canary;
@@ -59,7 +64,9 @@ mod prefix;
 mod rechunking;
 mod shrink;
 mod spy;
+mod standing;
 mod story;
+mod witness;
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -70,6 +77,7 @@ use stream_core::{Config, Policy};
 pub use self::broken::Broken;
 use self::case::{Case, Factory};
 pub use self::law::Law;
+pub use self::standing::{Standing, Tally};
 use crate::{ChunkLog, Cut};
 
 /// Checks that a policy keeps every law on this log, however it is cut.
@@ -80,7 +88,7 @@ use crate::{ChunkLog, Cut};
 pub fn check<P: Policy + 'static>(
     factory: impl Fn() -> P + Send + Sync + 'static,
     log: &ChunkLog,
-) -> Result<(), Broken> {
+) -> Result<Tally, Broken> {
     Laws::of(factory).check(log)
 }
 
@@ -93,13 +101,23 @@ pub struct Laws {
     laws: Vec<Law>,
     cuts: Vec<Cut>,
     seed: u64,
+    one_choice: bool,
+    strings: bool,
 }
 
 impl Laws {
     /// All laws, over cuts of every kind. The factory is called for each run: no state is shared between streams.
     pub fn of<P: Policy + 'static>(factory: impl Fn() -> P + Send + Sync + 'static) -> Self {
         let factory: Factory = Arc::new(move || Box::new(factory()));
-        Self { factory, config: Config::default(), laws: Law::ALL.to_vec(), cuts: Vec::new(), seed: 1 }
+        Self {
+            factory,
+            config: Config::default(),
+            laws: Law::ALL.to_vec(),
+            cuts: Vec::new(),
+            seed: 1,
+            one_choice: false,
+            strings: false,
+        }
     }
 
     /// Sets the stream's settings.
@@ -126,12 +144,27 @@ impl Laws {
         self
     }
 
-    /// Checks them on a log.
+    /// The request asked for one answer: clients that read the first choice of every chunk count, however many choices
+    /// the stream has. Without this, [`Law::Agreement`] asks them only about streams with one choice.
+    pub fn one_choice(mut self) -> Self {
+        self.one_choice = true;
+        self
+    }
+
+    /// The policy takes text out wherever it stands: for [`Law::Agreement`], strings of what the provider ran and of
+    /// fields nobody knows count as text.
+    pub fn strings(mut self) -> Self {
+        self.strings = true;
+        self
+    }
+
+    /// Checks them on a log, and tells which held and which had nothing to look at.
     ///
     /// # Errors
     ///
     /// With the smallest case found that breaks a law.
-    pub fn check(&self, log: &ChunkLog) -> Result<(), Broken> {
+    pub fn check(&self, log: &ChunkLog) -> Result<Tally, Broken> {
+        let mut tally = Tally::default();
         for law in &self.laws {
             for cut in self.cuts(*law, log) {
                 let case = Case {
@@ -140,13 +173,16 @@ impl Laws {
                     log: log.clone(),
                     cut,
                     seed: self.seed,
+                    one_choice: self.one_choice,
+                    strings: self.strings,
                 };
-                if let Err(breach) = law.check(&case) {
-                    return Err(shrink::smallest(*law, case, breach));
+                match law.check(&case) {
+                    Ok(standing) => tally.count(*law, standing),
+                    Err(breach) => return Err(shrink::smallest(*law, case, breach)),
                 }
             }
         }
-        Ok(())
+        Ok(tally)
     }
 
     /// The plainest first. Laws that do not compare bytes are tried on fewer: rechunking shows that the bytes are the
@@ -157,6 +193,9 @@ impl Laws {
         }
         if log.is_whole() {
             return vec![Cut::Whole];
+        }
+        if law == Law::Agreement {
+            return vec![Cut::Event];
         }
         let mut cuts = vec![Cut::Event, Cut::Random { seed: self.seed }];
         if matches!(law, Law::Identity | Law::Rechunking) {

@@ -6,36 +6,38 @@ use stream_core::Action;
 
 use super::canary;
 use super::case::{Breach, Case, did};
+use super::standing::Standing;
 use super::story::{Story, Told};
 use crate::ChunkLog;
 use crate::replay::{Replay, Replayed};
 
 /// Wherever the stream ends: of a call of which anything was dropped, and of any other block that was dropped as a
 /// whole, no six bytes leave, in no copy.
-pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
+pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
     let run = case.replay().run();
     let story = Story::of_run(&run, case.config);
     let secrets: Vec<&Told> = dropped(&run, &story).collect();
     let sung = canary::sing(&case.log, run.format.name(), case.config, &secrets);
     let log = sung.filter(|_| !run.whole).unwrap_or_else(|| case.log.clone());
-    is_tight(case, &log, &case.replay_of(&log).cut(case.cut), "")?;
+    let mut standing = is_tight(case, &log, &case.replay_of(&log).cut(case.cut), "")?;
     if run.whole {
-        return Ok(());
+        return Ok(standing);
     }
     for bytes in case.points(log.bytes().len(), POINTS) {
         let replay = case.replay_of(&log).cut(case.cut);
-        is_tight(case, &log, &replay.clone().end_after(bytes), &format!(" of the first {bytes} bytes"))?;
-        is_tight(
+        let ends = replay.clone().end_after(bytes);
+        standing = standing.or(is_tight(case, &log, &ends, &format!(" of the first {bytes} bytes"))?);
+        standing = standing.or(is_tight(
             case,
             &log,
             &replay.transport_error_after(bytes),
             &format!(" of a stream broken after {bytes} bytes"),
-        )?;
+        )?);
     }
-    Ok(())
+    Ok(standing)
 }
 
-fn is_tight(case: &Case<'_>, log: &ChunkLog, replay: &Replay, of_what: &str) -> Result<(), Breach> {
+fn is_tight(case: &Case<'_>, log: &ChunkLog, replay: &Replay, of_what: &str) -> Result<Standing, Breach> {
     let run = replay.run();
     let story = Story::of_run(&run, case.config);
     let secrets: Vec<&Told> = dropped(&run, &story).collect();
@@ -49,7 +51,7 @@ fn is_tight(case: &Case<'_>, log: &ChunkLog, replay: &Replay, of_what: &str) -> 
         );
     }
     if windows.is_empty() {
-        return Ok(());
+        return Ok(Standing::Vacuous);
     }
     let mut others = canary::everything_else(log, &secrets);
     let kept = story.blocks.iter().filter(|told| secrets.iter().all(|secret| secret.key != told.key));
@@ -75,7 +77,7 @@ fn is_tight(case: &Case<'_>, log: &ChunkLog, replay: &Replay, of_what: &str) -> 
             );
         }
     }
-    Ok(())
+    Ok(Standing::Held)
 }
 
 /// The blocks that must not leave: calls of which something was dropped, and others of which everything was.

@@ -1,28 +1,27 @@
 //! What nobody dropped has left.
 
-use stream_core::{Action, BlockKey};
+use stream_core::{Action, BlockKey, Cause};
 
 use super::case::{Breach, Case, did, went_wrong};
+use super::standing::Standing;
 use super::story::{Story, Told};
-use crate::conformance::{CallView, View};
+use crate::conformance::{CallView, ChoiceView, View};
 use crate::replay::Replayed;
 
 /// At a finished stream nothing is left to be dropped for want of a decision; and where no drop was recorded, every
 /// block that was not edited has left.
-pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
+pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
     let run = case.replay().run();
     if run.whole || went_wrong(&run) || did(&run, Action::Terminated) {
-        return Ok(());
+        return Ok(Standing::Vacuous);
     }
     let story = Story::of_run(&run, case.config);
     if !story.finished {
-        return Ok(());
+        return Ok(Standing::Vacuous);
     }
-    if let Some(forgotten) = run
-        .decisions
-        .iter()
-        .find(|decision| decision.action == Action::Dropped && decision.reason.as_deref() == Some(STILL_HELD))
-    {
+    if let Some(forgotten) = run.decisions.iter().find(|decision| {
+        decision.action == Action::Dropped && decision.cause == Cause::StreamEnded && decision.block.is_some()
+    }) {
         let block = forgotten.block.map(|key| key.to_string()).unwrap_or_default();
         return Breach::new(
             "a decision over everything held before a finished stream ends",
@@ -30,11 +29,35 @@ pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
         );
     }
     if did(&run, Action::Dropped) {
-        return Ok(());
+        return Ok(Standing::Held);
     }
     let (before, after) = (case.input(&run).view().clone(), run.view());
+    if !did(&run, Action::Edited) && story.blocks.iter().all(|told| !told.is_written) {
+        channels(&before, &after)?;
+    }
     texts(&run, &story, &after)?;
-    calls(&run, &story, &before, &after)
+    calls(&run, &story, &before, &after)?;
+    Ok(Standing::Held)
+}
+
+/// Where nothing was edited, every channel leaves with all that a strict client read in it before, in order; notices may
+/// stand between. The fold has no say in this.
+fn channels(before: &View, after: &View) -> Result<(), Breach> {
+    let none = ChoiceView::default();
+    for choice in &before.choices {
+        let left = after.choices.iter().find(|other| other.index == choice.index).unwrap_or(&none);
+        for (channel, came, left) in [
+            ("content", &choice.content, &left.content),
+            ("reasoning", &choice.reasoning, &left.reasoning),
+            ("refusal", &choice.refusal, &left.refusal),
+        ] {
+            let mut rest = left.chars();
+            if !came.chars().all(|letter| rest.any(|other| other == letter)) {
+                return Breach::new(format!("{channel} with {came:?}"), format!("{left:?}"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The text of every block that was not edited stands in its channel, in order.
@@ -70,7 +93,7 @@ fn calls(run: &Replayed, story: &Story, before: &View, after: &View) -> Result<(
         let folded: Vec<&Told> =
             story.blocks.iter().filter(|told| told.is_call && told.choice == choice.index).collect();
         if folded.len() != choice.calls.len() {
-            // A client that knows calls by index alone does not see them as the fold does.
+            many(run, choice, &folded, after)?;
             continue;
         }
         let untouched = choice
@@ -90,11 +113,29 @@ fn calls(run: &Replayed, story: &Story, before: &View, after: &View) -> Result<(
     Ok(())
 }
 
+/// The fold and a strict client do not see the same calls. What was written anew says what the fold saw; anything else
+/// says what the client saw, but for as many calls as were edited.
+fn many(run: &Replayed, choice: &ChoiceView, folded: &[&Told], after: &View) -> Result<(), Breach> {
+    let left = after.choices.iter().find(|other| other.index == choice.index);
+    let left = left.map_or(&[][..], |left| &left.calls);
+    if did(run, Action::Normalised) {
+        for told in folded.iter().filter(|told| !is_edited(run, told.key)) {
+            if !left.iter().any(|call| call.name == told.name && call.arguments == told.body) {
+                return Breach::new(format!("the call {} {}", told.name, told.body), format!("{left:?}"));
+            }
+        }
+        return Ok(());
+    }
+    let edited = folded.iter().filter(|told| is_edited(run, told.key)).count();
+    let lost: Vec<&CallView> = choice.calls.iter().filter(|call| !left.contains(call)).collect();
+    if lost.len() > edited {
+        return Breach::new(format!("{lost:?}"), format!("{left:?}"));
+    }
+    Ok(())
+}
+
 fn is_edited(run: &Replayed, key: BlockKey) -> bool {
     run.decisions
         .iter()
         .any(|decision| decision.enforced && decision.block == Some(key) && decision.action == Action::Edited)
 }
-
-/// The core's word for what a policy held and forgot.
-const STILL_HELD: &str = "still held at the end";

@@ -7,20 +7,21 @@ use bytes::Bytes;
 use stream_core::ErrorKind;
 
 use super::case::{Breach, Case};
+use super::standing::Standing;
 use crate::ChunkLog;
 
 /// Runs the stream and faulty copies of it: events lost, doubled, swapped, bytes changed, an early end.
-pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
+pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
     survives(case, &case.log, "as it came")?;
     if case.log.is_whole() {
-        return Ok(());
+        return Ok(Standing::Held);
     }
     let mut dice = Dice(case.seed);
     for _ in 0..FAULTS {
         let (what, log) = fault(case, &mut dice);
         survives(case, &log, &what)?;
     }
-    Ok(())
+    Ok(Standing::Held)
 }
 
 fn survives(case: &Case<'_>, log: &ChunkLog, what: &str) -> Result<(), Breach> {

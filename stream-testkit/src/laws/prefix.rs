@@ -1,13 +1,14 @@
 //! What has left is never taken back.
 
 use super::case::{Breach, Case, went_wrong};
+use super::standing::Standing;
 use crate::conformance::{ChoiceView, View, check as read};
 
 /// After each output, the text of every channel is a prefix of what the policy makes of the whole text at once.
-pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
+pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
     let whole = case.merged().run();
     if whole.whole || went_wrong(&whole) {
-        return Ok(());
+        return Ok(Standing::Vacuous);
     }
     let result = whole.view();
     for run in [case.replay().run(), case.split().run()] {
@@ -17,7 +18,9 @@ pub(super) fn check(case: &Case<'_>) -> Result<(), Breach> {
             is_prefix(read(run.format, &so_far).view(), &result)?;
         }
     }
-    Ok(())
+    let texts = |choice: &ChoiceView| [&choice.content, &choice.reasoning, &choice.refusal].map(String::len);
+    let said: usize = result.choices.iter().flat_map(texts).sum();
+    Ok(Standing::held_if(said > 0))
 }
 
 fn is_prefix(so_far: &View, result: &View) -> Result<(), Breach> {

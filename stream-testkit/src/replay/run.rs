@@ -19,6 +19,26 @@ impl Replay {
     /// When the policies cannot work together ([`BuildError`]), or a factory panics.
     #[must_use]
     pub fn run(&self) -> Replayed {
+        match self.try_run() {
+            Ok(replayed) => replayed,
+            #[expect(
+                clippy::panic,
+                reason = "a test is not to go on with policies that cannot work together"
+            )]
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// As [`run`](Self::run).
+    ///
+    /// # Errors
+    ///
+    /// When the policies cannot work together.
+    ///
+    /// # Panics
+    ///
+    /// When a factory panics.
+    pub fn try_run(&self) -> Result<Replayed, BuildError> {
         if runtime::Handle::try_current().is_err() {
             return self.run_alone();
         }
@@ -35,6 +55,17 @@ impl Replay {
     ///
     /// As [`run`](Self::run).
     pub async fn run_async(&self) -> Replayed {
+        match self.try_run_async().await {
+            Ok(replayed) => replayed,
+            #[expect(
+                clippy::panic,
+                reason = "a test is not to go on with policies that cannot work together"
+            )]
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    async fn try_run_async(&self) -> Result<Replayed, BuildError> {
         let start = Instant::now();
         let recorder = Recorder::new(start);
         let mut builder = StreamProcessor::builder().config(self.config.clone()).observer(recorder.clone());
@@ -51,21 +82,14 @@ impl Replay {
                 self.stream(builder, &recorder, start).await
             }
         };
-        let (output, outcome) = match run.await {
-            Ok(done) => done,
-            #[expect(
-                clippy::panic,
-                reason = "a test is not to go on with policies that cannot work together"
-            )]
-            Err(error) => panic!("{error}"),
-        };
+        let (output, outcome) = run.await?;
         let recorded = recorder.take();
         let decisions = recorded.steps.iter().filter_map(|(_, step)| match step {
             Step::Decided(decision) => Some(decision.clone()),
             _ => None,
         });
         let told = outcome.as_ref().and_then(|outcome| outcome.format);
-        Replayed {
+        Ok(Replayed {
             name: self.log.name().to_owned(),
             policies,
             output,
@@ -76,13 +100,13 @@ impl Replay {
             outcome,
             held_max: recorded.held_max,
             steps: recorded.steps,
-        }
+        })
     }
 
-    fn run_alone(&self) -> Replayed {
+    fn run_alone(&self) -> Result<Replayed, BuildError> {
         let runtime = runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
         match runtime {
-            Ok(runtime) => runtime.block_on(self.run_async()),
+            Ok(runtime) => runtime.block_on(self.try_run_async()),
             #[expect(clippy::panic, reason = "without a runtime there is nothing to test")]
             Err(error) => panic!("expected a runtime, found an error: {error}"),
         }

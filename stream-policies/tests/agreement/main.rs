@@ -1,0 +1,10 @@
+//! Rule 28: what was judged is what every client reads, over streams that were made to be read in two ways.
+
+#![cfg(feature = "patterns")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test, helpers included")]
+
+mod harmless;
+mod kit;
+mod mutated;
+mod recorded;
+mod shapes;

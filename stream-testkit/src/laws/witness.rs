@@ -1,0 +1,85 @@
+//! A policy behind the one that is tested: what it is shown is what was released.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use stream_core::{
+    BlockKey, CallFlavor, Chunk, Context, End, Needs, Policy, PolicyError, StreamBlock, StreamState,
+    async_trait,
+};
+
+use crate::models::{Call, CallKind};
+
+/// Sends everything, and writes down the calls it was shown.
+pub(super) struct Witness {
+    pub(super) needs: Needs,
+    pub(super) seen: Seen,
+}
+
+/// The calls that came past the witness. Clones are the same list.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Seen(Arc<Mutex<Vec<(BlockKey, Call)>>>);
+
+impl Seen {
+    pub(super) fn calls(&self) -> Vec<Call> {
+        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.iter().map(|(_, call)| call.clone()).collect()
+    }
+
+    fn see(&self, block: &StreamBlock) {
+        let Some(call) = block.as_tool_call() else { return };
+        let kind = match call.flavor() {
+            CallFlavor::Custom => CallKind::Custom,
+            CallFlavor::Builtin => CallKind::Builtin(call.name().to_owned()),
+            _ => CallKind::Function,
+        };
+        let told = Call { kind, name: call.name().to_owned(), arguments: call.arguments().to_owned() };
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match seen.iter_mut().find(|(key, _)| *key == block.key()) {
+            Some((_, known)) => *known = told,
+            None => seen.push((block.key(), told)),
+        }
+    }
+}
+
+#[async_trait]
+impl Policy for Witness {
+    fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    fn awaits(&self) -> bool {
+        false
+    }
+
+    async fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        for block in [state.current_block(), state.just_completed()].into_iter().flatten() {
+            self.seen.see(block);
+        }
+        let done = state.just_completed().map(StreamBlock::key);
+        if chunk.is_payload() {
+            ctx.send(chunk);
+        }
+        if let Some(key) = done {
+            ctx.flush_block(key);
+        }
+        Ok(())
+    }
+
+    async fn on_end(
+        &mut self,
+        _: End,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        for block in state.blocks() {
+            self.seen.see(block);
+        }
+        ctx.flush();
+        Ok(())
+    }
+}

@@ -1,0 +1,185 @@
+//! Where logs are found: the kit's own, and a corpus of recorded streams.
+//!
+//! The kit's own logs are written by hand, in the shapes of real providers; beside each, `<name>.expected.json` says what
+//! a client ends up with. They are part of the crate, so that a test over them runs everywhere. Recorded streams are not:
+//! `STREAM_CORPUS` names a folder of them.
+//!
+//! ```
+//! use stream_testkit::{WireKind, logs};
+//!
+//! let own = logs::own()?;
+//! assert!(WireKind::ALL.iter().all(|kind| own.iter().filter(|log| log.kind() == *kind).count() >= 15));
+//! # Ok::<(), stream_testkit::LogError>(())
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::{ChunkLog, LogError, WireKind};
+
+/// A log of the kit's own.
+#[derive(Debug, Clone)]
+pub struct OwnLog {
+    name: String,
+    kind: WireKind,
+    log: ChunkLog,
+    expected: Expected,
+}
+
+impl OwnLog {
+    /// The name: provider and quirk.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The API.
+    #[must_use]
+    pub fn kind(&self) -> WireKind {
+        self.kind
+    }
+
+    /// The stream.
+    #[must_use]
+    pub fn log(&self) -> &ChunkLog {
+        &self.log
+    }
+
+    /// What a client ends up with.
+    #[must_use]
+    pub fn expected(&self) -> &Expected {
+        &self.expected
+    }
+}
+
+/// What a client ends up with, as it is written beside a log.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expected {
+    /// The text of the first choice.
+    #[serde(default)]
+    pub content: String,
+    /// The reasoning of the first choice.
+    #[serde(default)]
+    pub reasoning: String,
+    /// The transcript of what the first choice speaks.
+    #[serde(default)]
+    pub spoken: String,
+    /// The refusal of the first choice.
+    #[serde(default)]
+    pub refusal: String,
+    /// The calls of the first choice, in order.
+    #[serde(default)]
+    pub calls: Vec<ExpectedCall>,
+    /// How the first choice finished, in the provider's word; none where no finish came.
+    #[serde(default)]
+    pub finish: Option<String>,
+    /// Whether the stream ends with an error.
+    #[serde(default)]
+    pub error: bool,
+    /// The names of tools that the provider ran.
+    #[serde(default)]
+    pub server: Vec<String>,
+    /// Further choices.
+    #[serde(default)]
+    pub choices: Vec<ExpectedChoice>,
+}
+
+/// A call as it is written beside a log.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedCall {
+    /// The name.
+    pub name: String,
+    /// The arguments, put together.
+    pub arguments: String,
+}
+
+/// A choice behind the first, as it is written beside a log.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedChoice {
+    /// The index.
+    pub index: u64,
+    /// The text.
+    pub content: String,
+    /// How the choice finished.
+    pub finish: Option<String>,
+}
+
+/// The kit's own logs, by API and name.
+///
+/// # Errors
+///
+/// When a file is missing or cannot be read.
+pub fn own() -> Result<Vec<OwnLog>, LogError> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("logs");
+    let mut logs = Vec::new();
+    for kind in WireKind::ALL {
+        let folder = root.join(kind.name());
+        let entries = std::fs::read_dir(&folder).map_err(|error| unreadable(&folder, error))?;
+        let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        files.sort();
+        for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "sse")) {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let beside = file.with_extension("expected.json");
+            let text = std::fs::read(&beside).map_err(|error| unreadable(&beside, error))?;
+            let expected = serde_json::from_slice(&text).map_err(|error| {
+                LogError::json(&beside.display().to_string(), 1, "what a client ends up with", &error)
+            })?;
+            logs.push(OwnLog { name, kind, log: ChunkLog::load(file)?, expected });
+        }
+    }
+    Ok(logs)
+}
+
+fn unreadable(path: &Path, error: std::io::Error) -> LogError {
+    LogError::io(&path.display().to_string(), "read", error)
+}
+
+/// A stream of the corpus.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The file, below the corpus: `openai-chat/name.sse`.
+    pub file: String,
+    /// The API.
+    pub kind: WireKind,
+    /// Who sent it.
+    pub provider: String,
+    /// The length of the file.
+    pub bytes: usize,
+    path: PathBuf,
+}
+
+impl Recorded {
+    /// Reads the stream.
+    ///
+    /// # Errors
+    ///
+    /// When the file is missing or cannot be read.
+    pub fn load(&self) -> Result<ChunkLog, LogError> {
+        ChunkLog::load(&self.path)
+    }
+}
+
+/// The recorded streams of the corpus: `STREAM_CORPUS`, or `shared/corpus` beside the workspace. `None` where there is no
+/// corpus.
+#[must_use]
+pub fn corpus() -> Option<Vec<Recorded>> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    let root = std::env::var_os("STREAM_CORPUS").map_or_else(beside, PathBuf::from);
+    let manifest = std::fs::read_to_string(root.join("MANIFEST.tsv")).ok()?;
+    let recorded = manifest.lines().skip(1).filter_map(|line| {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let file = (*columns.first()?).to_owned();
+        let kind = file.split('/').next()?.parse().ok()?;
+        let provider = (*columns.get(5)?).to_owned();
+        let bytes = columns.get(8)?.parse().ok()?;
+        Some(Recorded { path: root.join(&file), file, kind, provider, bytes })
+    });
+    Some(recorded.collect())
+}
+
+#[cfg(test)]
+mod tests;

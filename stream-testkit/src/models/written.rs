@@ -1,0 +1,61 @@
+//! Calls that are written into the text, as the parsers of inference servers find them: by pattern, wherever the marks
+//! stand, in the joined text of a message.
+
+use serde_json::Value;
+
+use super::reading::Call;
+
+/// The calls that a parser by pattern finds in a text: `<tool_call>` with an object or a list, `<function=NAME>`, and
+/// Kimi's sections. A mark inside of another call's string is a mark.
+#[must_use]
+pub fn written(text: &str) -> Vec<Call> {
+    let mut calls = Vec::new();
+    for body in between(text, "<tool_call>", "</tool_call>") {
+        if let Ok(value) = serde_json::from_str::<Value>(body.trim()) {
+            let list = if let Value::Array(list) = value { list } else { vec![value] };
+            calls.extend(list.iter().filter_map(object));
+        }
+    }
+    for body in between(text, "<function=", "</function>") {
+        if let Some((name, rest)) = body.split_once('>') {
+            calls.push(Call::function(name.trim(), parameters(rest).to_string()));
+        }
+    }
+    for body in between(text, "<|tool_call_begin|>", "<|tool_call_end|>") {
+        if let Some((head, arguments)) = body.split_once("<|tool_call_argument_begin|>") {
+            let name = head.trim().trim_start_matches("functions.");
+            let name = name.rsplit_once(':').map_or(name, |(name, _)| name);
+            calls.push(Call::function(name, arguments.trim()));
+        }
+    }
+    calls
+}
+
+/// What stands behind each opener, up to the next closer; openers inside of it count by themselves.
+fn between<'a>(text: &'a str, opener: &'a str, closer: &'a str) -> impl Iterator<Item = &'a str> {
+    text.match_indices(opener).map(move |(at, _)| {
+        let body = &text[at + opener.len()..];
+        body.find(closer).map_or(body, |end| &body[..end])
+    })
+}
+
+fn object(value: &Value) -> Option<Call> {
+    let name = value["name"].as_str()?;
+    let arguments = value.get("arguments").or_else(|| value.get("parameters"));
+    let arguments = match arguments {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    };
+    Some(Call::function(name, arguments))
+}
+
+fn parameters(body: &str) -> Value {
+    let mut members = serde_json::Map::new();
+    for parameter in between(body, "<parameter=", "</parameter>") {
+        if let Some((name, value)) = parameter.split_once('>') {
+            members.insert(name.to_owned(), Value::String(value.trim_matches('\n').to_owned()));
+        }
+    }
+    Value::Object(members)
+}
