@@ -1,8 +1,9 @@
 //! The order of blocks: whether every client finds an event's block where this reader does (rule 28).
 //!
 //! The official SDKs append a block where it starts and take `index` as a position; others go by `index`; others give
-//! what comes to the block that started last. All of them read the same where blocks start in the order of their numbers,
-//! once, and where only the last one goes on.
+//! input to the call that started last. All of them read the same where blocks start in the order of their numbers,
+//! once, and where of the calls only the last one goes on. Text of blocks that take turns is put together in several ways,
+//! in each of which policies match it.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -22,7 +23,10 @@ pub(crate) struct Order {
     count: u32,
     /// The latest block of each number.
     blocks: HashMap<u32, Block>,
+    /// The call that started last: some clients give it all input that comes.
     last: Option<u32>,
+    /// The block that is on its way while others wait for its end.
+    front: Option<u32>,
     /// The lanes that wait, and the number of the first of them.
     waiting: VecDeque<Waiting>,
     first: u64,
@@ -150,15 +154,19 @@ impl Order {
                 "one number for two open blocks",
             ));
         }
-        let behind =
-            !self.waiting.is_empty() || self.last.is_some_and(|last| last != item && self.is_half(last));
+        let is_call = kind == Kind::Call;
+        let half = self.last.filter(|last| is_call && *last != item && self.is_half(*last));
+        let behind = !self.waiting.is_empty() || half.is_some();
         let lane = behind.then(|| self.first + self.waiting.len() as u64);
         self.blocks.insert(item, Block { kind, open: true, lane, filled, input: Nesting::default() });
         if behind {
+            self.front = if self.waiting.is_empty() { half } else { self.front };
             self.waiting.push_back(Waiting { item, open: true });
             return Ok((Some(Odd::Order), Lane::Opens));
         }
-        self.last = Some(item);
+        if is_call {
+            self.last = Some(item);
+        }
         if filled {
             self.unsure = true;
             return Ok((odd, Lane::Opens));
@@ -181,7 +189,9 @@ impl Order {
                 };
                 self.blocks.insert(item, unopened);
                 self.count = self.count.saturating_add(1);
-                self.last = Some(item);
+                if matches!(said, DeltaKind::Call(_)) {
+                    self.last = Some(item);
+                }
             }
             let speaks = says || *said == DeltaKind::Stop;
             return Ok((speaks.then_some(Odd::Order), Lane::Now));
@@ -200,10 +210,11 @@ impl Order {
         if let Some(lane) = block.lane {
             return Ok((None, Lane::In(lane)));
         }
-        let late = !block.open && block.kind == Kind::Other;
-        if says && (late || self.last != Some(item)) {
+        let is_late = says && !block.open && block.kind == Kind::Other;
+        let is_input = matches!(said, DeltaKind::Call(_)) && block.kind == Kind::Call;
+        if is_late || (is_input && self.last != Some(item)) {
             return Err(DecodeError::ambiguous(
-                "more of the block that started last",
+                "input of the call that started last",
                 "more of another block",
             ));
         }
@@ -219,13 +230,14 @@ impl Order {
             }
             return Lane::In(lane);
         }
-        if self.last != Some(item) || self.waiting.is_empty() {
+        if self.front != Some(item) || self.waiting.is_empty() {
             return Lane::Now;
         }
         let mut released = 0;
         while let Some(next) = self.waiting.pop_front() {
             released += 1;
             self.go(next.item);
+            self.front = Some(next.item).filter(|_| next.open);
             if next.open {
                 break;
             }
@@ -242,9 +254,11 @@ impl Order {
     /// What waited is the block that started last.
     fn go(&mut self, item: u32) {
         self.first += 1;
-        self.last = Some(item);
         if let Some(block) = self.blocks.get_mut(&item) {
             block.lane = None;
+            if block.kind == Kind::Call {
+                self.last = Some(item);
+            }
         }
     }
 
