@@ -15,6 +15,12 @@ pub(crate) fn run(arguments: &cli::Replay) -> Result<ExitCode, String> {
     let log = logs::load(&arguments.file)?;
     let named = arguments.format.named();
     let api = named.as_ref().map(|format| format.name()).or(log.kind().map(WireKind::name));
+    if let (Some(named), Some(kind)) = (&named, log.kind())
+        && named.name() != kind.name()
+    {
+        let (named, found) = (named.name(), kind.name());
+        return Err(format!("{}: expected frames of {named}, found one of {found}", log.name()));
+    }
     let policies = Policies::load(arguments.config.as_deref(), api, &arguments.asked)?;
     policies.check_whole(&log)?;
     let config = named.into_iter().fold(Config::default(), Config::format);

@@ -64,8 +64,9 @@ fn a_format_that_is_not_the_log_s_is_an_error() {
     let path = log("clean_up.sse");
     let out = gateway(&["replay", path.to_str().unwrap(), "--format", "gemini"]);
     assert_eq!(out.status.code(), Some(2));
-    let message = "upstream: expected frames of gemini, found one of openai-chat\n";
-    assert_eq!(text(&out.stderr).rsplit_once(": upstream").unwrap().1, &message["upstream".len()..]);
+    let message =
+        format!("gateway: {}: expected frames of gemini, found one of openai-chat\n", path.display());
+    assert_eq!(text(&out.stderr), message);
 }
 
 #[test]

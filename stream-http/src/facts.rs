@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(
             format!("{facts:?}"),
             "Facts { api: Gemini, asks_for_stream: false, is_resumed: false, request: Request { model: None, \
-             tools: [], extensions: 0 }, method: GET, .. }"
+             tools: [], choices: None, extensions: 0 }, method: GET, .. }"
         );
     }
 }

@@ -12,7 +12,8 @@
 #![cfg(feature = "patterns")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test, helpers included")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use stream_core::text_calls::{DialectSet, known};
@@ -27,8 +28,7 @@ use stream_policies::{
     ToolGate, ToolGateSettings, ValidateParameters, ValidateParametersSettings, When,
 };
 use stream_testkit::laws::{Law, Laws};
-use stream_testkit::logs::{self, Recorded};
-use stream_testkit::{ChunkLog, Cut, WireKind};
+use stream_testkit::{ChunkLog, Cut};
 
 /// Recordings of more bytes are left out.
 const LONG: usize = 12_000;
@@ -129,30 +129,34 @@ fn broken_in<P: Policy + 'static>(
         .collect()
 }
 
-/// The recordings for a policy, and as many of the kit's own logs; those alone where there are no recordings.
+/// The recordings for a policy; none, with a note, where there are no recordings.
 fn sample(number: usize) -> Vec<(String, ChunkLog)> {
-    let own = logs::own().unwrap().into_iter().skip(number % EVERY).step_by(EVERY);
-    let mut all: Vec<_> = own.map(|own| (own.name().to_owned(), own.log().clone())).collect();
-    let Some(corpus) = logs::corpus() else {
-        println!("no recorded streams (set STREAM_CORPUS)");
-        return all;
+    let root = std::env::var_os("STREAM_CORPUS").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus")),
+        PathBuf::from,
+    );
+    let Ok(manifest) = std::fs::read_to_string(root.join("MANIFEST.tsv")) else {
+        println!("skipped: no recorded streams in {} (set STREAM_CORPUS)", root.display());
+        return Vec::new();
     };
-    let mut groups: BTreeMap<(WireKind, &str), Vec<&Recorded>> = BTreeMap::new();
-    for recorded in corpus.iter().filter(|recorded| recorded.bytes <= LONG) {
-        groups.entry((recorded.kind, recorded.provider.as_str())).or_default().push(recorded);
-    }
-    let mut files = BTreeMap::new();
-    for group in groups.values() {
-        for shift in [0, group.len() / 2] {
-            let recorded = group[(number + shift) % group.len()];
-            files.insert(recorded.file.clone(), recorded.load().unwrap());
+    let mut groups: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    for line in manifest.lines().skip(1) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [file, provider, bytes] = [columns[0], columns[5], columns[8]];
+        let (api, _) = file.split_once('/').unwrap();
+        if bytes.parse::<usize>().unwrap() <= LONG {
+            groups.entry((api, provider)).or_default().push(file);
         }
     }
-    let logs: Vec<_> = files.into_iter().collect();
+    let mut files = BTreeSet::new();
+    for group in groups.values() {
+        files.extend([0, group.len() / 2].map(|shift| group[(number + shift) % group.len()]));
+    }
+    let mut logs: Vec<_> =
+        files.into_iter().map(|file| (file.to_owned(), ChunkLog::load(root.join(file)).unwrap())).collect();
     let halves: Vec<_> = logs.iter().skip(number % EVERY).step_by(EVERY).map(half).collect();
-    all.extend(logs);
-    all.extend(halves);
-    all
+    logs.extend(halves);
+    logs
 }
 
 /// The first half of a recording's events.

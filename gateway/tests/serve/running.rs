@@ -40,6 +40,9 @@ async fn health_and_metrics_are_not_policed() {
             "gateway_decisions_total{policy=\"tool_gate\",verdict=\"dropped\",enforced=\"true\"} 2",
             "gateway_decisions_total{policy=\"tool_gate\",verdict=\"released\",enforced=\"true\"} 2",
             "gateway_held_bytes 0",
+            "gateway_config_reloads_total{result=\"taken\"} 0",
+            "gateway_config_reloads_total{result=\"refused\"} 0",
+            "gateway_config_behind 0",
         ]
     );
 }

@@ -40,6 +40,12 @@ impl Config {
         self
     }
 
+    /// What is known of the request.
+    #[must_use]
+    pub fn requested(&self) -> &Request {
+        &self.request
+    }
+
     /// Says what is known of the request.
     pub fn request(mut self, request: impl Into<Arc<Request>>) -> Self {
         self.request = request.into();

@@ -204,14 +204,33 @@ async fn a_call_that_is_replaced_is_written_again_in_its_dialect() {
 }
 
 #[tokio::test]
-async fn a_replacement_that_the_dialect_cannot_say_does_not_leave() {
+async fn a_replacement_that_holds_the_tags_of_an_xml_dialect_is_escaped() {
     let replace = || {
         at_calls(|call, ctx| {
             ctx.replace(call.key(), Replacement::new(r#"{"a":"</parameter></invoke>"}"#))?;
             Ok(())
         })
     };
-    assert_becomes("a<invoke name=\"f\"></invoke>b", replace, "ab").await;
+    let escaped = "<parameter name=\"a\">&lt;/parameter>&lt;/invoke></parameter>";
+    let expected = format!("a<invoke name=\"f\">{escaped}</invoke>b");
+    assert_becomes("a<invoke name=\"f\"></invoke>b", replace, &expected).await;
+}
+
+/// Values of this dialect are raw: there is no way to write its own closing tag.
+#[tokio::test]
+async fn a_replacement_that_the_dialect_cannot_say_does_not_leave() {
+    let input = "a<tool_call>\n<function=f>\n</function>\n</tool_call>b";
+    for (kind, mode) in everywhere() {
+        let replace = at_calls(|call, ctx| {
+            ctx.replace(call.key(), Replacement::new(r#"{"a":"</parameter></function>"}"#))?;
+            Ok(())
+        });
+        let config = config(kind).text_calls(DialectSet::new().with(known::qwen3_coder()));
+        let builder = stream_core::StreamProcessor::builder().config(config).policy(replace);
+        let script = says(input, Fragments::Whole);
+        let out = run(builder, mode, body(kind, mode, &script)).await;
+        assert_says("a raw value", kind, mode, &script, &out.bytes, &says("ab", Fragments::Whole));
+    }
 }
 
 #[tokio::test]

@@ -106,13 +106,15 @@ pub struct Laws {
 }
 
 impl Laws {
-    /// All laws, over cuts of every kind. The factory is called for each run: no state is shared between streams.
+    /// All laws but [agreement](Law::Agreement), over cuts of every kind. Agreement is asked for by name
+    /// ([`only`](Self::only)): which calls the client models count depends on what was asked for. The factory is called for
+    /// each run: no state is shared between streams.
     pub fn of<P: Policy + 'static>(factory: impl Fn() -> P + Send + Sync + 'static) -> Self {
         let factory: Factory = Arc::new(move || Box::new(factory()));
         Self {
             factory,
             config: Config::default(),
-            laws: Law::ALL.to_vec(),
+            laws: Law::ALL.into_iter().filter(|law| *law != Law::Agreement).collect(),
             cuts: Vec::new(),
             seed: 1,
             one_choice: false,
@@ -165,11 +167,12 @@ impl Laws {
     /// With the smallest case found that breaks a law.
     pub fn check(&self, log: &ChunkLog) -> Result<Tally, Broken> {
         let mut tally = Tally::default();
+        let config = if self.one_choice { self.config.clone() } else { log.asked_for(self.config.clone()) };
         for law in &self.laws {
             for cut in self.cuts(*law, log) {
                 let case = Case {
                     factory: &self.factory,
-                    config: &self.config,
+                    config: &config,
                     log: log.clone(),
                     cut,
                     seed: self.seed,

@@ -30,10 +30,12 @@ mod write;
 use std::time::Duration;
 
 use bytes::Bytes;
+use stream_core::Config;
 use stream_core::sse::Framer;
 
 pub use self::error::LogError;
 use crate::WireKind;
+use crate::conformance::{Format, check, check_whole};
 
 /// A response as it came over the network: bytes, cuts and times.
 ///
@@ -117,6 +119,23 @@ impl ChunkLog {
     #[must_use]
     pub fn kind(&self) -> Option<WireKind> {
         self.kind
+    }
+
+    /// Settings for a request that asked for as many choices as the response has: only such a client goes by their
+    /// numbers (rule 28).
+    #[must_use]
+    pub fn asked_for(&self, config: Config) -> Config {
+        let Some(format) = self.kind.and_then(|kind| kind.name().parse::<Format>().ok()) else {
+            return config;
+        };
+        let check = if self.is_whole() { check_whole } else { check };
+        match u32::try_from(check(format, &self.bytes).view().choices.len()) {
+            Ok(choices) if choices > 1 => {
+                let request = config.requested().clone().choices(choices);
+                config.request(request)
+            }
+            _ => config,
+        }
     }
 
     /// Whether the response was not streamed.
