@@ -129,7 +129,7 @@ impl ChunkLog {
             return config;
         };
         let check = if self.is_whole() { check_whole } else { check };
-        match u32::try_from(check(format, &self.bytes).view().choices.len()) {
+        match u32::try_from(check(format, self.bytes()).view().choices.len()) {
             Ok(choices) if choices > 1 => {
                 let request = config.requested().clone().choices(choices);
                 config.request(request)
