@@ -116,6 +116,9 @@ impl Ledger {
                     let (written, found) = choice.open(call, sent, part.fate != Fate::Dropped);
                     choice.last = Some(key);
                     self.written.insert(key, written);
+                    // Items that say nothing but an index would name a call that the client does not have.
+                    choice.tainted |= found.is_some();
+                    self.tainted |= found.is_some();
                     found
                 }
             };

@@ -255,3 +255,12 @@ fn plain_quirks_leave_byte_for_byte() {
     let body = body + &end("tool_calls");
     normalised(&run(no_rm, &body), &[], &body);
 }
+
+/// Rule 28: an item that says nothing but an index does not name a call that has left under another one.
+#[test]
+fn an_empty_fragment_does_not_follow_a_call_that_left_under_another_index() {
+    let body =
+        opens() + &call(1, "a", "note", "") + &more("1", "") + &more("1", r#"{"x":1}"#) + &end("tool_calls");
+    let expected = opens() + &call(0, "a", "note", "") + &more("0", r#"{"x":1}"#) + &end("tool_calls");
+    normalised(&run(no_rm, &body), &[Odd::Identity], &expected);
+}
