@@ -15,7 +15,7 @@ const SEEDS: u64 = 3;
 /// The classes in which a client still reads something else than what was judged: format, class, policy. Each of them
 /// may be a hole. The list only ever gets shorter: a class that is not on it fails the test, and the test prints those on it
 /// that held.
-const OPEN: [&str; 73] = [
+const OPEN: &[&str] = &[
     "anthropic-messages block gate",
     "anthropic-messages block gate without ls",
     "anthropic-messages block redactor",
