@@ -41,7 +41,6 @@ impl Config {
     }
 
     /// What is known of the request.
-    #[must_use]
     pub fn requested(&self) -> &Request {
         &self.request
     }

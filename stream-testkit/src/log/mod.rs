@@ -123,7 +123,6 @@ impl ChunkLog {
 
     /// Settings for a request that asked for as many choices as the response has: only such a client goes by their
     /// numbers (rule 28).
-    #[must_use]
     pub fn asked_for(&self, config: Config) -> Config {
         let Some(format) = self.kind.and_then(|kind| kind.name().parse::<Format>().ok()) else {
             return config;
