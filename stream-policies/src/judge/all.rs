@@ -56,7 +56,7 @@ impl Judge for All {
         let mut questions: FuturesUnordered<_> = self
             .judges
             .iter()
-            .filter(|judge| asks(*judge, &call))
+            .filter(|judge| asks(judge, &call))
             .map(|judge| judge.judge(call.clone()))
             .collect();
         let mut failure = None;
