@@ -2,7 +2,12 @@
 
 use std::fmt;
 use std::future::Future;
+use std::pin::pin;
+use std::time::Duration;
 
+use futures::FutureExt as _;
+use futures::channel::oneshot;
+use futures::future::{Either, select};
 use tokio::net::TcpListener;
 use tonic::transport::server::TcpIncoming;
 
@@ -32,12 +37,19 @@ pub struct Server {
     stream_window: u32,
     connection_window: u32,
     streams: u32,
+    drain: Option<Duration>,
 }
 
 impl Server {
     /// A server with the default windows.
     pub fn new(service: ExtProc) -> Self {
-        Self { service, stream_window: STREAM_WINDOW, connection_window: CONNECTION_WINDOW, streams: STREAMS }
+        Self {
+            service,
+            stream_window: STREAM_WINDOW,
+            connection_window: CONNECTION_WINDOW,
+            streams: STREAMS,
+            drain: None,
+        }
     }
 
     /// How many bytes Envoy may send ahead in one exchange: 64 KiB unless set.
@@ -59,8 +71,17 @@ impl Server {
         self
     }
 
-    /// Serves until `shutdown` is over, and then until every exchange is. From then on health is `NOT_SERVING`, and no
-    /// connection or exchange is taken.
+    /// How long open exchanges may take once the server is to stop: as long as they need unless set. An exchange that is
+    /// not over by then ends in an error status, upon which Envoy breaks its response off.
+    pub fn drain(mut self, limit: Duration) -> Self {
+        self.drain = Some(limit);
+        self
+    }
+
+    /// Serves until `shutdown` is over, and then until every exchange is, or until the limit of [`drain`](Self::drain).
+    /// From `shutdown` on health is `NOT_SERVING`, and no connection or exchange is taken.
+    ///
+    /// A future that is dropped ends every open exchange in an error status.
     ///
     /// # Errors
     ///
@@ -72,10 +93,14 @@ impl Server {
     ) -> Result<(), ServeError> {
         let (health, health_service) = tonic_health::server::health_reporter();
         health.set_serving::<ExtProc>().await;
+        // Dropped or sent, the exchanges are over.
+        let (stop, stopped) = oneshot::channel();
+        let (asked, was_asked) = oneshot::channel();
         let stopping = async {
             shutdown.await;
             health.set_not_serving::<ExtProc>().await;
             health.set_service_status("", tonic_health::ServingStatus::NotServing).await;
+            let _ = asked.send(());
         };
         let served = tonic::transport::Server::builder()
             .initial_stream_window_size(self.stream_window)
@@ -85,9 +110,22 @@ impl Server {
             .http2_max_pending_accept_reset_streams(Some(RESETS))
             .http2_max_local_error_reset_streams(Some(RESETS))
             .add_service(health_service)
-            .add_service(self.service)
-            .serve_with_incoming_shutdown(TcpIncoming::from(listener).with_nodelay(Some(true)), stopping)
-            .await;
+            .add_service(self.service.until(stopped.shared()))
+            .serve_with_incoming_shutdown(TcpIncoming::from(listener).with_nodelay(Some(true)), stopping);
+        let late = async {
+            let (Ok(()), Some(drain)) = (was_asked.await, self.drain) else {
+                return std::future::pending().await;
+            };
+            tokio::time::sleep(drain).await;
+            tracing::warn!(?drain, "stopped with exchanges under way: their responses are broken off");
+            let _ = stop.send(());
+            // A peer that does not read is not waited for.
+            tokio::time::sleep(LAST_WORDS).await;
+        };
+        let served = match select(pin!(served), pin!(late)).await {
+            Either::Left((served, _)) => served,
+            Either::Right(((), _)) => Ok(()),
+        };
         served.map_err(ServeError)
     }
 }
@@ -115,3 +153,5 @@ pub const CONNECTION_WINDOW: u32 = (1 << 31) - 1;
 /// How many exchanges a connection may have open.
 pub const STREAMS: u32 = 100_000;
 const RESETS: usize = 100_000;
+/// How long the error statuses of late exchanges may take to leave.
+const LAST_WORDS: Duration = Duration::from_secs(2);

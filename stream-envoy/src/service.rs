@@ -19,7 +19,7 @@ use tower_service::Service;
 
 use crate::codec::Protobuf;
 use crate::error::Gone;
-use crate::exchange::{Answering, ClientBody, Exchange, Handler, Upstream};
+use crate::exchange::{Answering, ClientBody, Exchange, Handler, Stopped, Upstream};
 use crate::proto::{PROCESS, ProcessingRequest, ProcessingResponse, SERVICE};
 
 /// Envoy's external processor over a layer: one gRPC stream is one exchange of a request and its response.
@@ -28,7 +28,11 @@ use crate::proto::{PROCESS, ProcessingRequest, ProcessingResponse, SERVICE};
 /// it needs.
 #[derive(Clone)]
 #[must_use]
-pub struct ExtProc(Arc<Handler>);
+pub struct ExtProc {
+    handler: Arc<Handler>,
+    /// When the server that serves it is over.
+    stopped: Option<Stopped>,
+}
 
 impl ExtProc {
     /// A processor with this layer.
@@ -51,7 +55,13 @@ impl ExtProc {
             let broken = |error: B::Error| Gone::new(error.into().to_string());
             Box::pin(async move { Ok(answer.await?.map(|body| body.map_err(broken).boxed_unsync())) })
         };
-        Self(Arc::new(handler))
+        Self { handler: Arc::new(handler), stopped: None }
+    }
+
+    /// With exchanges that end in an error status when this is over.
+    pub(crate) fn until(mut self, stopped: Stopped) -> Self {
+        self.stopped = Some(stopped);
+        self
     }
 }
 
@@ -76,7 +86,7 @@ where
         if request.uri().path() != PROCESS {
             return Box::pin(ready(Ok(Status::unimplemented("expected the method Process").into_http())));
         }
-        let method = Process(Arc::clone(&self.0));
+        let method = Process(self.clone());
         let codec = Protobuf::<ProcessingResponse, ProcessingRequest>::default();
         Box::pin(async move {
             // Envoy never sends a piece that is longer than its buffers are.
@@ -92,7 +102,7 @@ impl fmt::Debug for ExtProc {
     }
 }
 
-struct Process(Arc<Handler>);
+struct Process(ExtProc);
 
 impl StreamingService<ProcessingRequest> for Process {
     type Response = ProcessingResponse;
@@ -101,7 +111,8 @@ impl StreamingService<ProcessingRequest> for Process {
 
     fn call(&mut self, request: tonic::Request<Streaming<ProcessingRequest>>) -> Self::Future {
         let inbound = Box::pin(request.into_inner());
-        ready(Ok(tonic::Response::new(Exchange::new(inbound, Arc::clone(&self.0)))))
+        let ExtProc { handler, stopped } = self.0.clone();
+        ready(Ok(tonic::Response::new(Exchange::new(inbound, handler, stopped))))
     }
 }
 
@@ -109,8 +120,8 @@ impl StreamingService<ProcessingRequest> for Process {
 pub(crate) fn failed(status: &Status) {
     let (code, message) = (status.code(), status.message());
     match code {
-        // The client went away.
-        tonic::Code::Cancelled | tonic::Code::Aborted => tracing::debug!(?code, message, "exchange over"),
+        // The client went away, or the server stops, which it tells itself.
+        tonic::Code::Cancelled | tonic::Code::Aborted | tonic::Code::Unavailable => tracing::debug!(?code, message, "exchange over"),
         _ => tracing::error!(?code, message, "exchange failed: its response is broken off"),
     }
 }

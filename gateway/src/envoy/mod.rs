@@ -65,7 +65,8 @@ async fn serve(config: Config, source: Source) -> Result<ExitCode, String> {
     let server = Server::new(exchange::service(layers.clone()))
         .stream_window(envoy.stream_window)
         .connection_window(envoy.connection_window)
-        .streams(envoy.streams);
+        .streams(envoy.streams)
+        .drain(envoy.drain);
     let stop = shutdown::asked().shared();
     // The admin side answers until the program ends, so that the end can be watched.
     let app = admin::app(meter.clone(), stop.clone()).merge(live.routes());
@@ -74,17 +75,9 @@ async fn serve(config: Config, source: Source) -> Result<ExitCode, String> {
     tokio::spawn(
         source.follow(config, layers, meter, move |config| Layers::new(config, &counted, Some(&live))),
     );
-    let late = async {
-        stop.clone().await;
-        tokio::time::sleep(envoy.drain).await;
-    };
-    tokio::select! {
-        served = server.serve(listener, stop.clone()) => {
-            served.map_err(|error| format!("cannot serve: {error}"))?;
-            tracing::info!("every stream is over");
-        }
-        () = late => tracing::warn!(drain = ?envoy.drain, "stopped with streams under way: they are broken off"),
-    }
+    let served = server.serve(listener, stop.clone()).await;
+    served.map_err(|error| format!("cannot serve: {error}"))?;
+    tracing::info!("every stream is over");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use super::upload::Upload;
+use super::upload::{Upload, poll_upload};
 use super::wire::{Side, Wire};
 use crate::error::Gone;
 
@@ -66,11 +66,10 @@ impl Body for UpstreamBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Gone>>> {
-        if let Some(upload) = &mut self.upload
-            && upload.as_mut().poll(cx).is_ready()
+        if let Poll::Ready(Err(gone)) = poll_upload(&mut self.upload, cx)
+            && !self.wire.is_over(Side::Response)
         {
-            // A request that breaks off is the upstream's to answer.
-            self.upload = None;
+            return Poll::Ready(Some(Err(gone)));
         }
         self.wire.poll_frame(Side::Response, cx)
     }

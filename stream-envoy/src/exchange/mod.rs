@@ -14,7 +14,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use futures::Stream;
+use futures::channel::oneshot;
+use futures::future::Shared;
+use futures::{FutureExt as _, Stream};
 use http::{Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;
 use tonic::Status;
@@ -35,6 +37,9 @@ pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<Response<AnswerBo
 /// The layer, over an upstream.
 pub(crate) type Handler = dyn Fn(Upstream, Request<ClientBody>) -> Answering + Send + Sync;
 
+/// Over when the server of the exchanges is: everything that is open then ends in an error status.
+pub(crate) type Stopped = Shared<oneshot::Receiver<()>>;
+
 type Running = Pin<Box<dyn Future<Output = Result<(), Status>> + Send>>;
 
 /// The answers to one gRPC stream.
@@ -45,14 +50,15 @@ type Running = Pin<Box<dyn Future<Output = Result<(), Status>> + Send>>;
 pub(crate) struct Exchange {
     wire: Wire,
     running: Option<Running>,
+    stopped: Option<Stopped>,
     ended: bool,
 }
 
 impl Exchange {
-    pub(crate) fn new(inbound: Inbound, handler: Arc<Handler>) -> Self {
+    pub(crate) fn new(inbound: Inbound, handler: Arc<Handler>, stopped: Option<Stopped>) -> Self {
         let wire = Wire::new(inbound);
         let running = Box::pin(run(wire.clone(), handler));
-        Self { wire, running: Some(running), ended: false }
+        Self { wire, running: Some(running), stopped, ended: false }
     }
 
     /// Polls the exchange; what it panics with is an error like any other.
@@ -67,6 +73,11 @@ impl Exchange {
         let over = self.running.take();
         let dropped = catch_unwind(AssertUnwindSafe(|| drop(over)));
         Poll::Ready(result.and(dropped.map_err(|_| Status::internal("the exchange panicked"))))
+    }
+
+    /// Whether the server is over; else the task is woken when it is.
+    fn is_stopped(&mut self, cx: &mut Context<'_>) -> bool {
+        self.stopped.as_mut().is_some_and(|stopped| stopped.poll_unpin(cx).is_ready())
     }
 
     fn fail(&mut self, status: Status) -> Poll<Option<Result<ProcessingResponse, Status>>> {
@@ -96,6 +107,9 @@ impl Stream for Exchange {
                 }
                 Poll::Ready(Ok(())) => {}
                 Poll::Pending if self.wire.has_output() => {}
+                Poll::Pending if self.is_stopped(cx) => {
+                    return self.fail(Status::unavailable("the server stopped before the exchange was over"));
+                }
                 Poll::Pending => return Poll::Pending,
             }
         }

@@ -2,6 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http_body::Body;
@@ -28,6 +29,15 @@ where
         wire.send(last);
         Ok(())
     })
+}
+
+/// Goes on with an upload, if there is one left. A request that breaks off is an error: its upstream would wait for the
+/// rest of it, and nobody for the upstream.
+pub(super) fn poll_upload(upload: &mut Option<Upload>, cx: &mut Context<'_>) -> Poll<Result<(), Gone>> {
+    let Some(running) = upload else { return Poll::Ready(Ok(())) };
+    let sent = ready!(running.as_mut().poll(cx));
+    *upload = None;
+    Poll::Ready(sent)
 }
 
 /// Sends all pieces of a body but for the last message, which it returns.

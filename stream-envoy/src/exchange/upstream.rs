@@ -11,7 +11,7 @@ use http_body::Body;
 use tower_service::Service;
 
 use super::body::UpstreamBody;
-use super::upload::upload;
+use super::upload::{poll_upload, upload};
 use super::wire::{Side, Wire};
 use crate::error::Gone;
 use crate::headers;
@@ -84,10 +84,8 @@ where
             let has_body = !wire.is_bodiless();
             let mut upload = has_body.then(|| upload(wire.clone(), body));
             let head = poll_fn(|cx| {
-                if let Some(running) = &mut upload
-                    && running.as_mut().poll(cx).is_ready()
-                {
-                    upload = None;
+                if let Poll::Ready(sent) = poll_upload(&mut upload, cx) {
+                    sent?;
                 }
                 wire.poll_head(cx)
             })

@@ -12,7 +12,8 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::StreamBody;
 use stream_core::{Chunk, Context, Policy, PolicyError, StreamState, async_trait};
-use stream_envoy::{ClientBody, ExtProc, Gone, Upstream};
+use stream_envoy::proto::{HeaderMap, HeaderValue, HttpHeaders, PROCESS, Part, ProcessingResponse};
+use stream_envoy::{ClientBody, ExtProc, Gone, Protobuf, Upstream};
 use stream_http::{Facts, Plan, PolicyLayer};
 use stream_testkit::{Script, WireKind};
 use tonic::Code;
@@ -143,6 +144,127 @@ async fn a_second_request_to_the_upstream_ends_in_an_error() {
     assert_eq!(envoy.rest().await, [Said::Failed(Code::Cancelled, message)]);
 }
 
+/// A request that breaks off on its way to the upstream is an error: the upstream would wait for the rest for ever.
+#[tokio::test]
+async fn a_request_that_breaks_off_ends_in_an_error() {
+    let server = Running::new(service(async |mut upstream: Upstream, request: Request<ClientBody>| {
+        // A piece at a time: what is ready at once is one message.
+        let broken = futures::stream::unfold(false, async |is_sent| {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            Some((if is_sent { Err(Gone::from_message("too long")) } else { piece("one") }, true))
+        });
+        upstream.call(request.map(|_| StreamBody::new(Box::pin(broken)))).await?;
+        Err(Gone::from_message("never"))
+    }))
+    .await;
+    let mut envoy = server.exchange().await;
+    envoy.request("POST", "/", false).await;
+    assert_eq!(
+        envoy.rest().await,
+        [
+            Said::RequestHead(vec![]),
+            Said::RequestBody("one".into(), false),
+            Said::Failed(Code::Cancelled, "too long".to_owned())
+        ]
+    );
+}
+
+/// The same while the upstream answers already.
+#[tokio::test]
+async fn a_request_that_breaks_off_behind_the_head_ends_in_an_error() {
+    let server = Running::new(service(async |mut upstream: Upstream, request: Request<ClientBody>| {
+        let broken = futures::stream::once(async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            Err::<http_body::Frame<Bytes>, _>(Gone::from_message("too long"))
+        });
+        let response = upstream.call(request.map(|_| StreamBody::new(Box::pin(broken)))).await?;
+        let body = futures::StreamExt::boxed(http_body_util::BodyStream::new(response.into_body()));
+        Ok(Response::new(StreamBody::new(body)))
+    }))
+    .await;
+    let mut envoy = server.exchange().await;
+    envoy.request("POST", "/", false).await;
+    assert_eq!(envoy.next().await, Said::RequestHead(vec![]));
+    envoy.head(&[], false).await;
+    envoy.body("one", false).await;
+    assert_eq!(
+        envoy.rest().await,
+        [
+            Said::Head(vec![]),
+            Said::Body("one".into(), false),
+            Said::Failed(Code::Aborted, "too long".to_owned())
+        ]
+    );
+}
+
+/// Messages that Envoy never sends, behind the first: nothing is guessed.
+#[tokio::test]
+async fn messages_that_make_no_sense_end_in_an_error() {
+    let server = Running::new(passing()).await;
+    let mut envoy = server.exchange().await;
+    envoy.ask().await;
+    envoy.request("POST", crate::kit::CHAT, false).await;
+    let message = "expected one request, found another".to_owned();
+    assert_eq!(envoy.rest().await, [Said::Failed(Code::Cancelled, message)]);
+
+    let mut envoy = server.exchange().await;
+    envoy.ask().await;
+    envoy.part(Part::ResponseHeaders(HttpHeaders::default())).await;
+    let message = "expected a status, found none".to_owned();
+    assert_eq!(envoy.rest().await, [Said::Failed(Code::Cancelled, message)]);
+
+    // Of a stream the trailers that cannot be read are its break.
+    let mut envoy = server.exchange().await;
+    envoy.stream().await;
+    envoy.body(TEXT, false).await;
+    assert_eq!(envoy.next().await, Said::Body(TEXT.into(), false));
+    envoy.trailers(&[("a b", "c")]).await;
+    let rest = envoy.rest().await;
+    let [Said::Body(ending, true), Said::End] = &rest[..] else { panic!("{rest:?}") };
+    assert!(String::from_utf8_lossy(ending).contains("error"), "{ending:?}");
+}
+
+/// Bytes that are no message end the exchange in an error, as the first message and behind it.
+#[tokio::test]
+async fn bytes_that_are_no_message_end_in_an_error() {
+    /// A message whose field for the response's body is a number.
+    #[derive(Clone, PartialEq, prost::Message)]
+    struct Wrong {
+        #[prost(message, optional, tag = "2")]
+        head: Option<HttpHeaders>,
+        #[prost(uint32, tag = "5")]
+        body: u32,
+    }
+    let server = Running::new(passing()).await;
+    let mut grpc = tonic::client::Grpc::new(server.channel().await);
+    let header = |key: &str, value: &'static str| HeaderValue {
+        key: key.to_owned(),
+        value: String::new(),
+        raw_value: Bytes::from_static(value.as_bytes()),
+    };
+    let headers = vec![header(":method", "GET"), header(":path", "/v1/models")];
+    let head = HttpHeaders { headers: Some(HeaderMap { headers }), end_of_stream: true };
+    for messages in [
+        vec![Wrong { head: None, body: 1 }],
+        vec![Wrong { head: Some(head), body: 0 }, Wrong { head: None, body: 1 }],
+    ] {
+        grpc.ready().await.unwrap();
+        let codec = Protobuf::<Wrong, ProcessingResponse>::default();
+        let sent = futures::StreamExt::chain(futures::stream::iter(messages), futures::stream::pending());
+        let path = http::uri::PathAndQuery::from_static(PROCESS);
+        let mut said = grpc.streaming(tonic::Request::new(sent), path, codec).await.unwrap().into_inner();
+        let failed = loop {
+            match said.message().await {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("a clean end"),
+                Err(status) => break status,
+            }
+        };
+        assert_eq!(failed.code(), Code::Cancelled, "{failed}");
+        assert!(failed.message().contains("wire type"), "{failed}");
+    }
+}
+
 /// Envoy's half of the stream ends at every place before the end of the response.
 #[tokio::test]
 async fn a_stream_that_ends_early_is_never_an_end() {
@@ -235,6 +357,45 @@ async fn a_server_that_stops_finishes_what_is_open() {
     assert_eq!(envoy.rest().await, [Said::Body(all.into(), true), Said::End]);
     let mut server = server;
     tokio::time::timeout(Duration::from_secs(5), &mut server.task).await.unwrap().unwrap();
+}
+
+/// What is open when the server's patience ends, ends in an error status: at every place of the exchange.
+#[tokio::test]
+async fn what_is_late_when_a_server_stops_ends_in_an_error() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let stopping = async move { drop(stopped.await) };
+    let server = stream_envoy::Server::new(passing()).drain(Duration::from_millis(300));
+    let task = tokio::spawn(async move { server.serve(listener, stopping).await.unwrap() });
+    let mut server = Running { address, task };
+    let (mut silent, mut asked, mut streaming) =
+        (server.exchange().await, server.exchange().await, server.exchange().await);
+    asked.ask().await;
+    streaming.stream().await;
+    streaming.body(TEXT, false).await;
+    assert_eq!(streaming.next().await, Said::Body(TEXT.into(), false));
+    stop.send(()).unwrap();
+    for envoy in [&mut silent, &mut asked, &mut streaming] {
+        assert_eq!(envoy.rest().await, [late()]);
+    }
+    tokio::time::timeout(Duration::from_secs(5), &mut server.task).await.unwrap().unwrap();
+}
+
+/// A host that drops the server has not stopped it: what is open ends in an error status all the same.
+#[tokio::test]
+async fn a_server_that_is_dropped_ends_what_is_open_in_an_error() {
+    let server = Running::new(passing()).await;
+    let mut envoy = server.exchange().await;
+    envoy.stream().await;
+    envoy.body(TEXT, false).await;
+    assert_eq!(envoy.next().await, Said::Body(TEXT.into(), false));
+    drop(server);
+    assert_eq!(envoy.rest().await, [late()]);
+}
+
+fn late() -> Said {
+    Said::Failed(Code::Unavailable, "the server stopped before the exchange was over".to_owned())
 }
 
 /// A client that leaves takes its policies with it: no judge works for nobody.
