@@ -3,6 +3,7 @@
 //! The files are looked at twice a second, and at a SIGHUP. A changed configuration is read and checked whole; it takes over
 //! for new requests, and what is under way goes on as it began. One with a mistake changes nothing, and is told.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
@@ -39,57 +40,84 @@ impl<T> Clone for Current<T> {
 pub(crate) struct Source {
     file: PathBuf,
     load: Box<dyn Fn() -> Result<Config, String> + Send + Sync>,
+    seen: Marks,
 }
 
 impl Source {
-    /// A configuration that is loaded so, from this file and those that it names.
-    pub(crate) fn new(
+    /// Loads a configuration so, from this file and those that it names.
+    pub(crate) fn load(
         file: &Path,
         load: impl Fn() -> Result<Config, String> + Send + Sync + 'static,
-    ) -> Self {
-        Self { file: file.to_owned(), load: Box::new(load) }
+    ) -> Result<(Config, Self), String> {
+        // What changes while it is read has changed.
+        let before = Marks::of([file]);
+        let config = load()?;
+        let seen = before.of_files(file, &config);
+        Ok((config, Self { file: file.to_owned(), load: Box::new(load), seen }))
     }
 
     /// Waits for changes, and builds a new value of each; never ends.
     pub(crate) async fn follow<T>(
-        self,
+        mut self,
         mut config: Config,
         live: Current<T>,
         meter: Meter,
         build: impl Fn(&Config) -> Result<T, String>,
     ) {
         let mut asked = Asked::new();
-        let mut seen = self.marks(&config);
-        let mut candidate: Option<Vec<Mark>> = None;
+        let mut candidate: Option<Marks> = None;
         loop {
             let is_asked = asked.next().await;
-            let marks = self.marks(&config);
+            let marks = Marks::of(self.seen.0.keys());
             // A file that is still being written is not read: it stays as it is for a while first.
-            let is_settled = candidate.replace(marks.clone()) == Some(marks.clone());
-            if !is_asked && (marks == seen || !is_settled) {
+            let is_settled = candidate.replace(marks.clone()).as_ref() == Some(&marks);
+            if !is_asked && (marks == self.seen || !is_settled) {
                 continue;
             }
-            seen = marks;
-            match (self.load)().and_then(|new| Ok((build(&new)?, new))) {
+            let loaded = (self.load)().and_then(|mut new| {
+                new.clients = new.clients.keeping(&config.clients);
+                Ok((build(&new)?, new))
+            });
+            match loaded {
                 Ok((value, new)) => {
                     restart_needed(&config, &new);
                     live.replace(value);
+                    self.seen = marks.of_files(&self.file, &new);
                     config = new;
-                    seen = self.marks(&config);
                     meter.counts().reloads.taken();
                     tracing::info!(file = %self.file.display(), "the configuration has changed: it counts from now on");
                 }
                 Err(error) => {
+                    self.seen = marks;
                     meter.counts().reloads.refused();
                     tracing::error!(%error, "the configuration has changed and is refused: the one before goes on");
                 }
             }
         }
     }
+}
 
-    /// What tells a file from another, for each of the files.
-    fn marks(&self, config: &Config) -> Vec<Mark> {
-        std::iter::once(&self.file).chain(&config.files).map(|file| Mark::of(file)).collect()
+/// What tells files from others, for each of some files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Marks(BTreeMap<PathBuf, Mark>);
+
+impl Marks {
+    /// What they are now.
+    fn of(files: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
+        let marks = files.into_iter().map(|file| (file.as_ref().to_owned(), Mark::of(file.as_ref())));
+        Self(marks.collect())
+    }
+
+    /// The marks of the files of a configuration that was read behind these: of files that it did not name before, what
+    /// they are now.
+    fn of_files(self, file: &Path, config: &Config) -> Self {
+        let mut now = Self::of(std::iter::once(file).chain(config.files.iter().map(PathBuf::as_path)));
+        for (file, mark) in &mut now.0 {
+            if let Some(before) = self.0.get(file) {
+                mark.clone_from(before);
+            }
+        }
+        now
     }
 }
 

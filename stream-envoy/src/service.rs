@@ -121,7 +121,9 @@ pub(crate) fn failed(status: &Status) {
     let (code, message) = (status.code(), status.message());
     match code {
         // The client went away, or the server stops, which it tells itself.
-        tonic::Code::Cancelled | tonic::Code::Aborted | tonic::Code::Unavailable => tracing::debug!(?code, message, "exchange over"),
+        tonic::Code::Cancelled | tonic::Code::Aborted | tonic::Code::Unavailable => {
+            tracing::debug!(?code, message, "exchange over")
+        }
         _ => tracing::error!(?code, message, "exchange failed: its response is broken off"),
     }
 }

@@ -23,6 +23,12 @@ pub(crate) fn optional<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opt
     parse(&text).map(Some).map_err(D::Error::custom)
 }
 
+/// Reads a duration where there is one: what has no "none" has no other way to be left out.
+pub(crate) fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    parse(&text).map(Some).map_err(D::Error::custom)
+}
+
 fn parse(text: &str) -> Result<Duration, SettingsError> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

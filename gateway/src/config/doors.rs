@@ -8,7 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::Fault;
-use super::duration::duration;
+use super::duration::time;
 use crate::doors::{Client, Clients, Digest, Limits};
 use crate::listen::{Connections, TlsFiles};
 
@@ -122,8 +122,7 @@ impl ConnectionsFile {
         ];
         for (said, limit) in times {
             if let Some(said) = said {
-                *limit =
-                    duration(said.get_ref()).map_err(|message| Fault::at(text, &said.span(), message))?;
+                *limit = time(said, text)?;
             }
         }
         Ok(limits)

@@ -2,8 +2,16 @@
 
 use std::time::Duration;
 
-/// Reads `200ms`, `15s` or `5m`.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+use toml::Spanned;
+
+use super::Fault;
+
+/// Reads `200ms`, `15s` or `5m` where a file says it.
+pub(super) fn time(said: &Spanned<String>, text: &str) -> Result<Duration, Fault> {
+    duration(said.get_ref()).map_err(|message| Fault::at(text, &said.span(), message))
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("expected a time such as 200ms, 15s or 5m, found {text:?}");
     let digits = text.find(|char: char| !char.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

@@ -7,18 +7,18 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::Fault;
-use super::duration::duration;
+use super::duration::time;
 use super::file::address;
 
 /// The table `envoy` of a file.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct EnvoyFile {
     listen: Option<Spanned<String>>,
     drain: Option<Spanned<String>>,
-    stream_window: Option<Spanned<u32>>,
-    connection_window: Option<Spanned<u32>>,
-    streams: Option<Spanned<u32>>,
+    stream_window: Option<Spanned<i64>>,
+    connection_window: Option<Spanned<i64>>,
+    streams: Option<Spanned<i64>>,
     clients: Option<Spanned<String>>,
     envoy_admin: Option<Spanned<String>>,
     processors: Option<Spanned<Vec<Spanned<String>>>>,
@@ -49,17 +49,17 @@ impl Envoy {
             Some(said) => address(said, text),
             None => Ok(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port)),
         };
-        let number = |said: &Option<Spanned<u32>>, least: u32, usual: u32| match said {
-            Some(said) if *said.get_ref() < least || *said.get_ref() > MOST => {
-                let message = format!("expected {least} to {MOST}, found {}", said.get_ref());
-                Err(Fault::at(text, &said.span(), message))
+        let number = |said: &Option<Spanned<i64>>, least: u32, usual: u32| match said {
+            Some(said) => {
+                let number = u32::try_from(*said.get_ref()).ok();
+                number.filter(|number| (least..=MOST).contains(number)).ok_or_else(|| {
+                    let message = format!("expected {least} to {MOST}, found {}", said.get_ref());
+                    Fault::at(text, &said.span(), message)
+                })
             }
-            Some(said) => Ok(*said.get_ref()),
             None => Ok(usual),
         };
-        let drain = file.drain.as_ref().map(|drain| {
-            duration(drain.get_ref()).map_err(|message| Fault::at(text, &drain.span(), message))
-        });
+        let drain = file.drain.as_ref().map(|drain| time(drain, text)).transpose()?;
         let processors = file.processors.iter().flat_map(Spanned::get_ref);
         let processors: Vec<(String, u16)> =
             processors.map(|processor| endpoint(processor, text)).collect::<Result<_, _>>()?;
@@ -68,7 +68,7 @@ impl Envoy {
         }
         Ok(Self {
             listen: socket(&file.listen, 50051)?,
-            drain: drain.transpose()?.unwrap_or(DRAIN),
+            drain: drain.unwrap_or(DRAIN),
             stream_window: number(&file.stream_window, 1024, 64 << 10)?,
             connection_window: number(&file.connection_window, 64 << 10, MOST)?,
             streams: number(&file.streams, 1, 100_000)?,
@@ -85,7 +85,8 @@ fn endpoint(said: &Spanned<String>, text: &str) -> Result<(String, u16), Fault> 
     let read = found.rsplit_once(':').and_then(|(host, port)| {
         let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         let is_name = !host.is_empty() && !host.contains(|char: char| char.is_whitespace() || char == '/');
-        is_name.then_some((host.to_owned(), port.parse().ok()?))
+        let port = port.parse().ok().filter(|port| *port != 0)?;
+        is_name.then_some((host.to_owned(), port))
     });
     read.ok_or_else(|| {
         let message = format!("expected a host and a port such as policies.internal:50051, found {found:?}");

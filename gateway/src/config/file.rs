@@ -13,7 +13,7 @@ use toml::Spanned;
 
 use super::call_tags::{self, CallTagsFile};
 use super::doors::{ClientFile, ConnectionsFile, TlsFile, known};
-use super::duration::duration;
+use super::duration::time;
 use super::envoy::{Envoy, EnvoyFile};
 use super::route::{Route, RouteFile};
 use super::session::{self, SessionFile, Source};
@@ -205,17 +205,14 @@ impl LimitsFile {
         set(&self.choices, &mut |choices| limits = limits.choices(choices))?;
         set(&self.request, &mut |bytes| settings = settings.clone().request_limit(bytes))?;
         set(&self.response, &mut |bytes| settings = settings.clone().response_limit(bytes))?;
-        let time = |time: &Spanned<String>| {
-            duration(time.get_ref()).map_err(|message| Fault::at(text, &time.span(), message))
-        };
         if let Some(idle) = &self.idle {
-            limits = limits.idle(time(idle)?);
+            limits = limits.idle(time(idle, text)?);
         }
         if let Some(policy) = &self.policy {
-            limits = limits.policy(time(policy)?);
+            limits = limits.policy(time(policy, text)?);
         }
         if let Some(every) = &self.keep_alive {
-            let every = if every.get_ref() == "never" { None } else { Some(time(every)?) };
+            let every = if every.get_ref() == "never" { None } else { Some(time(every, text)?) };
             limits = limits.keep_alive(every);
         }
         let whole = self.response.map(|limit| *limit.get_ref());

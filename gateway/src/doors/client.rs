@@ -27,8 +27,8 @@ pub(crate) struct Limits {
     pub(crate) request_bytes: Option<NonZeroU32>,
 }
 
-/// One client: its name, its key and what is left of its limits.
-#[derive(Debug)]
+/// One client: its name, its key and what is left of its limits, which clones share.
+#[derive(Debug, Clone)]
 pub(crate) struct Client {
     pub(super) name: ClientName,
     key: Digest,
@@ -56,6 +56,19 @@ pub(crate) struct Clients(Arc<[Client]>);
 impl Clients {
     pub(crate) fn new(clients: Vec<Client>) -> Self {
         Self(clients.into())
+    }
+
+    /// These clients, with what is left of the limits that they had before under the same name: a limit is new where its
+    /// number is. A client whose key has changed is the same client.
+    pub(crate) fn keeping(&self, before: &Self) -> Self {
+        let kept = self.0.iter().map(|client| {
+            let mut client = client.clone();
+            if let Some(before) = before.0.iter().find(|before| before.name == client.name) {
+                client.allowance.keep(&before.allowance);
+            }
+            client
+        });
+        Self(kept.collect())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -91,6 +104,7 @@ impl Clients {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doors::limit::Beyond;
 
     #[test]
     fn keys_name_a_client_only_if_all_of_them_do() {
@@ -102,5 +116,35 @@ mod tests {
         for nobody in [&[][..], &[other], &[a, b], &[a, other], &[other, a]] {
             assert_eq!(clients.find(nobody), None);
         }
+    }
+
+    /// A changed file takes nothing back, and gives nothing away.
+    #[test]
+    fn limits_that_did_not_change_are_kept_by_name() {
+        let limits = |streams, requests| Limits {
+            streams: NonZeroU32::new(streams),
+            requests_per_minute: NonZeroU32::new(requests),
+            request_bytes: None,
+        };
+        let clients = |key: &[u8], limits| Clients::new(vec![Client::new("one", Digest::of(key), limits)]);
+        let take = |clients: &Clients| clients.get(0).unwrap().allowance.take(None);
+        let before = clients(b"a", limits(1, 2));
+        let place = take(&before).unwrap();
+        // Another key is no other client.
+        let same = clients(b"b", limits(1, 2)).keeping(&before);
+        assert_eq!(take(&same).unwrap_err(), Beyond::Streams);
+        drop(place);
+        drop(take(&same).unwrap());
+        assert!(matches!(take(&same), Err(Beyond::Requests(_))));
+        // A limit of another number is new, and the other one is kept.
+        let more = clients(b"a", limits(2, 2)).keeping(&same);
+        assert!(matches!(take(&more), Err(Beyond::Requests(_))));
+        let place = take(&before);
+        let faster = clients(b"a", limits(1, 3)).keeping(&before);
+        drop(place);
+        assert!(take(&faster).is_ok());
+        // Another name is another client.
+        let other = Clients::new(vec![Client::new("two", Digest::of(b"a"), limits(1, 2))]).keeping(&before);
+        assert!(take(&other).is_ok());
     }
 }

@@ -9,10 +9,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::client::Limits;
 
-/// What is left of a client's limits.
+/// What is left of a client's limits. Clones share it.
+#[derive(Clone)]
 pub(super) struct Allowance {
     limits: Limits,
-    requests: Option<DefaultDirectRateLimiter>,
+    requests: Option<Arc<DefaultDirectRateLimiter>>,
     streams: Option<Arc<Semaphore>>,
 }
 
@@ -38,10 +39,22 @@ impl Allowance {
         let permits = |streams: std::num::NonZeroU32| usize::try_from(streams.get()).unwrap_or(usize::MAX);
         Self {
             limits,
-            requests: limits.requests_per_minute.map(|most| RateLimiter::direct(Quota::per_minute(most))),
+            requests: limits
+                .requests_per_minute
+                .map(|most| Arc::new(RateLimiter::direct(Quota::per_minute(most)))),
             streams: limits
                 .streams
                 .map(|most| Arc::new(Semaphore::new(permits(most).min(Semaphore::MAX_PERMITS)))),
+        }
+    }
+
+    /// What is left of the limits that are the same in another allowance is what is left there.
+    pub(super) fn keep(&mut self, before: &Self) {
+        if self.limits.requests_per_minute == before.limits.requests_per_minute {
+            self.requests.clone_from(&before.requests);
+        }
+        if self.limits.streams == before.limits.streams {
+            self.streams.clone_from(&before.streams);
         }
     }
 

@@ -33,14 +33,13 @@ pub(crate) fn run(arguments: &cli::Envoy) -> Result<ExitCode, String> {
         }
         Ok(config)
     };
-    let config = load()?;
+    let (config, source) = Source::load(&arguments.config, load)?;
     if arguments.print_config {
         let text = print::bootstrap(&config)?.to_string();
         let written = std::io::stdout().write_all(text.as_bytes());
         return written.map(|()| ExitCode::SUCCESS).map_err(|error| format!("standard output: {error}"));
     }
     log(&arguments.logs);
-    let source = Source::new(&arguments.config, load);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
     runtime.block_on(serve(config, source))

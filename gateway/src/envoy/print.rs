@@ -13,6 +13,9 @@ pub(super) fn bootstrap(config: &Config) -> Result<Bootstrap, String> {
         return Err("expected upstreams in the file, to which Envoy sends requests; found none".to_owned());
     }
     let envoy = &config.envoy;
+    if envoy.processors.is_empty() && envoy.listen.port() == 0 {
+        return Err("expected processors, or listen with a port, under [envoy]; found port 0".to_owned());
+    }
     // The limits of the policies end a stream in its own format: Envoy waits longer.
     let idle = config.limits.idle + config.limits.policy + SLACK;
     let mut all = Bootstrap::new(envoy.clients)

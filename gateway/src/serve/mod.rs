@@ -41,12 +41,15 @@ use crate::upstream::Upstream;
 
 /// Serves until it is told to stop.
 pub(crate) fn run(arguments: &cli::Serve) -> Result<ExitCode, String> {
-    let config = configure(arguments)?;
+    let (config, source) = match &arguments.config {
+        Some(file) => {
+            let arguments = arguments.clone();
+            let (config, source) = Source::load(file, move || configure(&arguments))?;
+            (config, Some(source))
+        }
+        None => (configure(arguments)?, None),
+    };
     log(&arguments.logs);
-    let source = arguments.config.as_ref().map(|file| {
-        let arguments = arguments.clone();
-        Source::new(file, move || configure(&arguments))
-    });
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
     runtime.block_on(serve(config, source))

@@ -24,7 +24,7 @@ fn sha256(key: &str) -> String {
 }
 
 /// A client of this name whose key is `key-of-NAME`, with limits.
-fn known(name: &str, limits: &str) -> String {
+pub(crate) fn known(name: &str, limits: &str) -> String {
     format!(
         "[[client]]\nname = \"{name}\"\nkey_sha256 = \"{}\"\n{limits}\n",
         sha256(&format!("key-of-{name}"))
@@ -32,7 +32,7 @@ fn known(name: &str, limits: &str) -> String {
 }
 
 /// Asks an API with these headers, and with this behind its path's query.
-async fn ask(gateway: &Gateway, kind: WireKind, headers: Headers<'_>, query: &str) -> Answer {
+pub(crate) async fn ask(gateway: &Gateway, kind: WireKind, headers: Headers<'_>, query: &str) -> Answer {
     let (path, body) = question(kind, true);
     let path = match (query, path.contains('?')) {
         ("", _) => path.to_owned(),
@@ -46,7 +46,7 @@ async fn ask(gateway: &Gateway, kind: WireKind, headers: Headers<'_>, query: &st
     answer(request.body(Full::from(body)).unwrap()).await
 }
 
-async fn answer(request: Request<Full<Bytes>>) -> Answer {
+pub(crate) async fn answer(request: Request<Full<Bytes>>) -> Answer {
     let (parts, body) = client().request(request).await.unwrap().into_parts();
     let body = body.collect().await.unwrap().to_bytes();
     Answer { status: parts.status, headers: parts.headers, body, broke: false }

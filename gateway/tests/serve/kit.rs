@@ -34,12 +34,25 @@ impl Gateway {
         Self::start(&["--config", &file])
     }
 
+    /// With a configuration, and the log in a file.
+    pub(crate) fn logging(directory: &Directory, config: &str) -> (Self, PathBuf) {
+        let file = directory.file("gateway.toml", config);
+        let log = directory.0.join("gateway.log");
+        let to = std::fs::File::create(&log).unwrap();
+        (Self::spawn(&["--config", &file, "--log-format", "json"], &[], to.into()), log)
+    }
+
     pub(crate) fn start_with(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        Self::spawn(arguments, environment, Stdio::inherit())
+    }
+
+    fn spawn(arguments: &[&str], environment: &[(&str, &str)], log: Stdio) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_gateway"))
             .args(arguments)
             .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--log", "warn"])
             .envs(environment.iter().copied())
             .stdout(Stdio::piped())
+            .stderr(log)
             .spawn()
             .unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -68,7 +81,12 @@ impl Gateway {
 
     /// Asks it to stop, as a supervisor would.
     pub(crate) fn terminate(&self) {
-        let status = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        self.signal("TERM");
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, name: &str) {
+        let status = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
         assert!(status.success());
     }
 

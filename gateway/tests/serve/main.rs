@@ -9,6 +9,7 @@ mod doors;
 mod faults;
 mod judges;
 mod kit;
+mod reload;
 mod running;
 mod sessions;
 mod tls;

@@ -166,13 +166,13 @@ impl Default for ValidateParametersSettings {
 ///
 /// Debugging does not tell the address, which may hold a password.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { redis = \"redis://…\" }")]
 #[must_use]
 pub struct AttemptsSettings {
     redis: String,
-    #[serde(default, deserialize_with = "crate::duration::optional")]
+    #[serde(default, deserialize_with = "crate::duration::given")]
     time_to_live: Option<Duration>,
-    #[serde(default, deserialize_with = "crate::duration::optional")]
+    #[serde(default, deserialize_with = "crate::duration::given")]
     timeout: Option<Duration>,
 }
 

@@ -11,7 +11,7 @@ mod program;
 
 pub use client::{Answer, Client, Version};
 pub use envoy::Envoy;
-pub use model::{Asked, Ending, Model, Reply};
+pub use model::{Asked, Ending, Gate, Model, Reply};
 pub use place::Place;
 pub use processor::Processor;
 pub use program::{Program, Redis};

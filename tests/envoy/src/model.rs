@@ -16,6 +16,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 /// What an upstream answers.
 #[derive(Debug, Clone)]
@@ -24,7 +25,31 @@ pub struct Reply {
     status: StatusCode,
     headers: Vec<(&'static str, String)>,
     pieces: Vec<(Duration, Bytes)>,
+    held: Option<(usize, Gate)>,
     ending: Ending,
+}
+
+/// Holds answers until it is opened. Clones are the same gate.
+#[derive(Debug, Clone)]
+pub struct Gate(watch::Sender<bool>);
+
+impl Gate {
+    /// One that is closed.
+    #[must_use]
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(watch::Sender::new(false))
+    }
+
+    /// Lets everything pass that waits, and everything that comes.
+    pub fn open(&self) {
+        self.0.send_replace(true);
+    }
+
+    async fn pass(&self) {
+        // This is a sender itself: there is one as long as it waits.
+        let _ = self.0.subscribe().wait_for(|is_open| *is_open).await;
+    }
 }
 
 /// How an answer ends.
@@ -47,6 +72,7 @@ impl Reply {
             status: StatusCode::OK,
             headers: vec![("content-type", "text/event-stream".to_owned())],
             pieces: pieces.into_iter().collect(),
+            held: None,
             ending: Ending::Plain,
         }
     }
@@ -61,6 +87,7 @@ impl Reply {
                 ("content-length", body.len().to_string()),
             ],
             pieces: vec![(Duration::ZERO, body)],
+            held: None,
             ending: Ending::Plain,
         }
     }
@@ -74,6 +101,12 @@ impl Reply {
     /// With one more header.
     pub fn header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    /// With all pieces behind the first so many held by a gate.
+    pub fn held(mut self, behind: usize, gate: &Gate) -> Self {
+        self.held = Some((behind, gate.clone()));
         self
     }
 
@@ -196,9 +229,14 @@ async fn answer(
     for (name, value) in &reply.headers {
         response = response.header(*name, value);
     }
-    let pieces = reply.pieces.into_iter();
+    let (behind, gate) = reply.held.map_or((usize::MAX, None), |(behind, gate)| (behind, Some(gate)));
+    let pieces = reply.pieces.into_iter().enumerate();
+    let pieces = pieces.map(move |(at, piece)| (gate.clone().filter(|_| at >= behind), piece));
     let body = stream::unfold((pieces, Some(reply.ending), open), async |(mut pieces, ending, mut open)| {
-        if let Some((wait, piece)) = pieces.next() {
+        if let Some((gate, (wait, piece))) = pieces.next() {
+            if let Some(gate) = gate {
+                gate.pass().await;
+            }
             tokio::time::sleep(wait).await;
             return Some((Ok(Frame::data(piece)), (pieces, ending, open)));
         }

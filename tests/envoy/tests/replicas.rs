@@ -4,22 +4,18 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use envoy_suite::{Client, Envoy, Model, Place, Program, Redis, Reply, Version};
-use stream_testkit::{ChunkLog, Cut, Fragments, Script, WireKind};
+use envoy_suite::{Answer, Client, Envoy, Gate, Model, Place, Program, Redis, Reply, Version};
+use stream_testkit::{Cut, Script, WireKind};
 
 const CHAT: &str = "/v1/chat/completions";
 const REQUEST: &str = r#"{"model":"some-model","stream":true,"messages":[]}"#;
 const PASS: &str = "[[policy]]\nkind = \"passthrough\"\n";
 
-/// A stream of some seconds.
-fn slow() -> (ChunkLog, Reply) {
-    let log = Script::new()
-        .text_fragments(Fragments::Chars(4))
-        .text("It takes a while.")
-        .to_log(WireKind::OpenAiChat);
-    let pieces = Cut::Event.apply(&log).into_iter().map(|(_, piece)| (Duration::from_millis(700), piece));
-    let reply = Reply::events(pieces.collect::<Vec<_>>());
-    (log, reply)
+/// An answer of which the first event comes at once, and the others when the gate is open.
+fn held(gate: &Gate) -> (Bytes, Bytes, Reply) {
+    let log = Script::new().text("It takes a while.").to_log(WireKind::OpenAiChat);
+    let pieces = Cut::Event.apply(&log);
+    (pieces[0].1.clone(), log.bytes().clone(), Reply::events(pieces).held(1, gate))
 }
 
 /// A number of the metrics of a program.
@@ -29,56 +25,172 @@ async fn count(program: &Program, name: &str) -> u64 {
     line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name} is not in {page}"))
 }
 
-/// A replica that is killed breaks only its own streams; one that is asked to stop finishes them. New requests all succeed.
+/// Replicas behind an Envoy, and the streams that go through them.
+struct Replicas {
+    programs: Vec<Program>,
+    /// How many streams each has open.
+    open: Vec<u64>,
+    envoy: Envoy,
+    _place: Place,
+}
+
+/// A stream under way.
+struct Stream {
+    /// The replica that it goes through.
+    replica: usize,
+    answer: tokio::task::JoinHandle<Answer>,
+}
+
+impl Replicas {
+    async fn start(count: usize, config: &str, model: &Model) -> Self {
+        let place = Place::new().unwrap();
+        let file = place.write("gateway.toml", config).unwrap();
+        let programs: Vec<Program> = (0..count).map(|_| Program::start(&file)).collect();
+        let addresses: Vec<_> = programs.iter().map(|program| program.address).collect();
+        let envoy = Envoy::between(model.address(), &addresses).await;
+        Self { open: vec![0; count], programs, envoy, _place: place }
+    }
+
+    /// Begins a stream; when its head has come, exactly one of these replicas has one more open.
+    async fn begin(&mut self, among: &[usize]) -> Stream {
+        let answer = self.ask().await;
+        let until = Instant::now() + Duration::from_secs(10);
+        loop {
+            let mut more = Vec::new();
+            for &replica in among {
+                let open = count(&self.programs[replica], "gateway_streams_open").await;
+                more.extend((open != self.open[replica]).then_some((replica, open)));
+            }
+            if let [(replica, open)] = more[..] {
+                assert_eq!(open, self.open[replica] + 1);
+                self.open[replica] = open;
+                return Stream { replica, answer };
+            }
+            assert!(Instant::now() < until, "expected one replica with one more stream, found {more:?}");
+        }
+    }
+
+    /// Begins a stream, and reads it beside what follows.
+    async fn ask(&self) -> tokio::task::JoinHandle<Answer> {
+        let client = Client::new(self.envoy.address(), Version::Http1);
+        let response = client.begin(CHAT, REQUEST).await.unwrap();
+        assert_eq!(response.status(), 200);
+        tokio::spawn(async move {
+            let answer = Answer::read(response, Instant::now()).await;
+            drop(client);
+            answer
+        })
+    }
+}
+
+impl Stream {
+    async fn end(self) -> Answer {
+        tokio::time::timeout(Duration::from_secs(20), self.answer).await.expect("an end").unwrap()
+    }
+}
+
+/// What came of an answer, and whether it broke off.
+fn arrived(answer: &Answer) -> (Bytes, bool) {
+    (Bytes::from(answer.bytes()), answer.broken.is_some())
+}
+
+/// A replica that is killed breaks exactly its own streams, of which nothing more arrives. All others go on to their ends, and
+/// every request that begins when the streams have broken succeeds.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Envoy: tests/envoy/run"]
-async fn replicas_come_and_go() {
-    let (log, reply) = slow();
+async fn a_killed_replica_breaks_exactly_its_own_streams() {
+    let gate = Gate::new();
+    let (first, whole, reply) = held(&gate);
     let model = Model::always(reply).await;
-    let place = Place::new().unwrap();
-    let file = place.write("gateway.toml", PASS).unwrap();
-    let mut replicas: Vec<Program> = (0..3).map(|_| Program::start(&file)).collect();
-    let addresses: Vec<_> = replicas.iter().map(|replica| replica.address).collect();
-    let envoy = Envoy::between(model.address(), &addresses).await;
-    for signal in ["KILL", "TERM"] {
-        let mut streams = tokio::task::JoinSet::new();
-        let ask = |streams: &mut tokio::task::JoinSet<_>| {
-            let client = Client::new(envoy.address(), Version::Http1);
-            streams.spawn(async move { client.post(CHAT, REQUEST).await });
-        };
-        (0..30).for_each(|_| ask(&mut streams));
-        let until = Instant::now() + Duration::from_secs(20);
-        let mut open = Vec::new();
-        while open.iter().sum::<u64>() != 30 {
-            assert!(Instant::now() < until, "expected 30 open streams, found {open:?}");
-            open.clear();
-            for replica in &replicas {
-                open.push(count(replica, "gateway_streams_open").await);
-            }
-        }
-        let own = open[0];
-        assert!(own > 0, "no stream goes through the replica");
-        let replica = replicas.first_mut().unwrap();
-        replica.signal(signal);
-        // While it goes, and Envoy has not seen it yet.
-        for _ in 0..20 {
-            ask(&mut streams);
-            tokio::time::sleep(Duration::from_millis(25)).await;
-        }
-        let answers = streams.join_all().await;
-        let (whole, broken): (Vec<_>, Vec<_>) =
-            answers.into_iter().partition(|answer| answer.broken.is_none() && answer.status.as_u16() == 200);
-        let expected = if signal == "KILL" { own } else { 0 };
-        assert_eq!(broken.len() as u64, expected, "{signal}: broken");
-        for answer in whole {
-            assert_eq!(
-                (answer.status.as_u16(), Bytes::from(answer.bytes())),
-                (200, log.bytes().clone()),
-                "{signal}"
-            );
-        }
-        let mut gone = replicas.remove(0);
-        assert_eq!(gone.ended(Duration::from_secs(10)).await, Some(signal == "TERM"));
+    let mut replicas = Replicas::start(3, PASS, &model).await;
+    let mut streams = Vec::new();
+    for _ in 0..30 {
+        streams.push(replicas.begin(&[0, 1, 2]).await);
+    }
+    assert_eq!((replicas.open.iter().sum::<u64>(), replicas.open.contains(&0)), (30, false));
+    replicas.programs[0].signal("KILL");
+    assert_eq!(replicas.programs[0].ended(Duration::from_secs(10)).await, Some(false));
+    let (own, mut others): (Vec<_>, Vec<_>) = streams.into_iter().partition(|stream| stream.replica == 0);
+    for stream in own {
+        assert_eq!(arrived(&stream.end().await), (first.clone(), true));
+    }
+    // Envoy knows of it now: no request is under way to the replica.
+    for _ in 0..20 {
+        others.push(replicas.begin(&[1, 2]).await);
+    }
+    assert_eq!(others.iter().filter(|stream| stream.answer.is_finished()).count(), 0);
+    gate.open();
+    for stream in others {
+        assert_eq!(arrived(&stream.end().await), (whole.clone(), false));
+    }
+}
+
+/// A replica that is asked to stop finishes its streams, and ends with success. New requests succeed from the signal on, and go
+/// elsewhere as soon as Envoy knows.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Envoy: tests/envoy/run"]
+async fn a_replica_that_is_asked_to_stop_finishes_its_streams() {
+    let gate = Gate::new();
+    let (_, whole, reply) = held(&gate);
+    let model = Model::always(reply).await;
+    let mut replicas = Replicas::start(2, PASS, &model).await;
+    let mut answers = Vec::new();
+    for _ in 0..20 {
+        answers.push(replicas.begin(&[0, 1]).await.answer);
+    }
+    assert!(!replicas.open.contains(&0));
+    replicas.programs[0].signal("TERM");
+    // While it goes, and Envoy may not have seen it.
+    for _ in 0..20 {
+        answers.push(replicas.ask().await);
+    }
+    let until = Instant::now() + Duration::from_secs(10);
+    while replicas.envoy.stat("cluster.policies.upstream_cx_close_notify").await == 0 {
+        assert!(Instant::now() < until, "Envoy is not told");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let stays = count(&replicas.programs[0], "gateway_streams_open").await;
+    replicas.open[1] = count(&replicas.programs[1], "gateway_streams_open").await;
+    assert_eq!(stays + replicas.open[1], 40);
+    for _ in 0..20 {
+        answers.push(replicas.begin(&[1]).await.answer);
+    }
+    assert_eq!(count(&replicas.programs[0], "gateway_streams_open").await, stays);
+    assert_eq!(replicas.programs[0].ended(Duration::from_secs(1)).await, None);
+    gate.open();
+    for answer in answers {
+        assert_eq!(arrived(&answer.await.unwrap()), (whole.clone(), false));
+    }
+    assert_eq!(replicas.programs[0].ended(Duration::from_secs(10)).await, Some(true));
+}
+
+/// What is not finished within the limit of a replica that stops is broken off, and nothing more of it arrives; the replica ends
+/// with success, in time.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Envoy: tests/envoy/run"]
+async fn what_a_stopping_replica_does_not_finish_in_time_is_broken_off() {
+    let gate = Gate::new();
+    let (first, _, reply) = held(&gate);
+    let model = Model::always(reply).await;
+    let mut replicas = Replicas::start(1, &format!("[envoy]\ndrain = \"2s\"\n{PASS}"), &model).await;
+    let mut streams = Vec::new();
+    for _ in 0..5 {
+        streams.push(replicas.begin(&[0]).await);
+    }
+    let start = Instant::now();
+    replicas.programs[0].signal("TERM");
+    for stream in streams {
+        assert_eq!(arrived(&stream.end().await), (first.clone(), true));
+    }
+    assert!(start.elapsed() >= Duration::from_secs(2), "{:?}", start.elapsed());
+    assert_eq!(replicas.programs[0].ended(Duration::from_secs(5)).await, Some(true));
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+    // Each ended in an error status: none of them was passed on without the policies.
+    assert_eq!(replicas.envoy.stat("http.clients.ext_proc.streams_failed").await, 5);
+    let until = Instant::now() + Duration::from_secs(10);
+    while model.cancelled() < 5 {
+        assert!(Instant::now() < until, "the upstream is not left");
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
