@@ -122,7 +122,7 @@ pub(crate) fn failed(status: &Status) {
     match code {
         // The client went away, or the server stops, which it tells itself.
         tonic::Code::Cancelled | tonic::Code::Aborted | tonic::Code::Unavailable => {
-            tracing::debug!(?code, message, "exchange over")
+            tracing::debug!(?code, message, "exchange over");
         }
         _ => tracing::error!(?code, message, "exchange failed: its response is broken off"),
     }
