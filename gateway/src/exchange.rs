@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stream_core::{Decision, Observer};
+use stream_http::tool_loop::Run;
 use stream_http::{Api, Facts};
 
 use crate::doors::ClientName;
@@ -23,6 +24,12 @@ pub(crate) struct Known {
     pub(crate) decisions: Vec<Decision>,
     /// How many there were.
     pub(crate) decided: usize,
+    /// The calls that the gateway ran, the first [`MOST`] of them.
+    pub(crate) runs: Vec<Run>,
+    /// How many there were.
+    pub(crate) ran: usize,
+    /// How often the upstream was asked: the tool loop asks several times.
+    turns: usize,
 }
 
 impl Exchange {
@@ -41,6 +48,22 @@ impl Exchange {
         let mut known = self.known();
         known.api = Some(facts.api());
         known.model = facts.model().map(str::to_owned);
+    }
+
+    /// The upstream is asked: the number of its answer, from 1.
+    pub(crate) fn next_turn(&self) -> usize {
+        let mut known = self.known();
+        known.turns += 1;
+        known.turns
+    }
+
+    /// A call was run.
+    pub(crate) fn ran(&self, run: &Run) {
+        let mut known = self.known();
+        known.ran += 1;
+        if known.runs.len() < MOST {
+            known.runs.push(run.clone());
+        }
     }
 
     /// Notes the decisions of an answer.
@@ -63,5 +86,5 @@ impl Observer for Noting {
     }
 }
 
-/// How many decisions of one answer are kept.
+/// How many decisions of one answer are kept, and how many runs.
 const MOST: usize = 64;

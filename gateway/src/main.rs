@@ -19,6 +19,7 @@ mod progress;
 mod reload;
 mod replay;
 mod serve;
+mod tools;
 mod upstream;
 
 use std::process::ExitCode;

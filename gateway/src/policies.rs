@@ -1,5 +1,6 @@
 //! The policies of a replay.
 
+use std::io::Write as _;
 use std::path::Path;
 
 use stream_core::{Limits, Passthrough, Policy, Request, SessionKey};
@@ -29,7 +30,9 @@ impl Policies {
             return Ok(Self { request: request(asked), ..Self::default() });
         };
         let api = api.and_then(|name| Api::ALL.into_iter().find(|api| api.name() == name));
-        Ok(Self::for_log(&Config::load(file)?, api, asked))
+        let config = Config::load(file)?;
+        note_tool_loop(&config, file);
+        Ok(Self::for_log(&config, api, asked))
     }
 
     /// The policies that a configuration has for a log of this API.
@@ -88,6 +91,14 @@ impl Policies {
     pub(crate) fn policy(&self, place: usize) -> Box<dyn Policy> {
         let policy = self.set.as_ref().and_then(|set| set.chain().into_iter().nth(place));
         policy.unwrap_or_else(|| Box::new(Passthrough))
+    }
+}
+
+/// Tells on standard error that a file's tool loop is not run over recordings.
+pub(crate) fn note_tool_loop(config: &Config, file: &Path) {
+    if let Some(note) = config.without_tool_loop(file) {
+        // Nobody may be there to read it: that is no reason not to go on.
+        let _ = writeln!(std::io::stderr(), "{note}");
     }
 }
 

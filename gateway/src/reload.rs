@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
+use futures::future::BoxFuture;
+
 use crate::config::Config;
 use crate::serve::meter::Meter;
 
@@ -62,7 +64,7 @@ impl Source {
         mut config: Config,
         live: Current<T>,
         meter: Meter,
-        build: impl Fn(&Config) -> Result<T, String>,
+        build: impl for<'a> Fn(&'a Config) -> BoxFuture<'a, Result<T, String>>,
     ) {
         let mut asked = Asked::new();
         let mut candidate: Option<Marks> = None;
@@ -74,10 +76,13 @@ impl Source {
             if !is_asked && (marks == self.seen || !is_settled) {
                 continue;
             }
-            let loaded = (self.load)().and_then(|mut new| {
-                new.clients = new.clients.keeping(&config.clients);
-                Ok((build(&new)?, new))
-            });
+            let loaded = match (self.load)() {
+                Ok(mut new) => {
+                    new.clients = new.clients.keeping(&config.clients);
+                    build(&new).await.map(|value| (value, new))
+                }
+                Err(error) => Err(error),
+            };
             match loaded {
                 Ok((value, new)) => {
                     restart_needed(&config, &new);

@@ -117,6 +117,26 @@ fn what_fares_otherwise_than_under_the_other_file_is_listed() {
     assert_eq!(listed[..13], expected, "{said}");
 }
 
+/// A setting that has no effect here is told.
+#[test]
+fn tools_are_not_run_over_recordings_and_that_is_told() {
+    let directory = Directory::new("tool-loop");
+    let config =
+        format!("[tool_loop]\nbuiltin = [\"count_letters\"]\n{GATE}, because = \"no shells\" }}] }}\n");
+    let plain = directory.run(&["--json"]);
+    directory.file("new.toml", config.as_bytes());
+    let out = directory.run(&["--json"]);
+    assert_eq!(text(out.stdout), text(plain.stdout));
+    let note = "new.toml: tool_loop: no tool is run here: every recorded answer goes through the policies by itself, and \
+                calls of these tools are shown as the loop would get them\n";
+    assert_eq!(text(out.stderr), format!("{note}{}", text(plain.stderr)));
+    let mut replay = Command::new(env!("CARGO_BIN_EXE_gateway"));
+    replay.current_dir(&directory.0).args(["replay", "logs/plain.sse", "--config", "new.toml"]);
+    let out = replay.output().unwrap();
+    assert_eq!(out.stdout, std::fs::read(directory.0.join("logs/plain.sse")).unwrap());
+    assert_eq!(text(out.stderr), note);
+}
+
 #[test]
 fn the_exit_code_tells_what_was_asked_for() {
     let directory = Directory::new("fail-on");

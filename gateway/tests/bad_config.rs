@@ -42,7 +42,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "unknown-key",
         "lisen = \"127.0.0.1:0\"\nPASS",
-        "gateway.toml: line 1, column 1: unknown field `lisen`, expected one of `listen`, `admin`, `live_content`, `open`, `client`, `tls`, `connections`, `record`, `record_clients`, `request_log`, `unknown_route`, `unreadable`, `block_status`, `session`, `call_tags`, `interleaved_calls`, `upstream`, `limits`, `envoy`, `route`, `policy`, `text_calls`",
+        "gateway.toml: line 1, column 1: unknown field `lisen`, expected one of `listen`, `admin`, `live_content`, `open`, `client`, `tls`, `connections`, `record`, `record_clients`, `request_log`, `unknown_route`, `unreadable`, `block_status`, `session`, `call_tags`, `interleaved_calls`, `tool_loop`, `upstream`, `limits`, `envoy`, `route`, `policy`, `text_calls`",
     ),
     (
         "call-tags-without-effect",
@@ -306,6 +306,136 @@ const WRONG: &[(&str, &str, &str)] = &[
         "gateway.toml: line 1, column 1: policy[0]: redact: expected a preset or a pattern, found none",
     ),
     (
+        "tool-loop-empty",
+        "[tool_loop]\nmax_iterations = 3\nPASS",
+        "gateway.toml: line 1, column 1: expected builtin, http or mcp tools, found none",
+    ),
+    (
+        "tool-loop-key",
+        "[tool_loop]\nbuiltins = []\nPASS",
+        "gateway.toml: line 2, column 1: unknown field `builtins`, expected one of `max_iterations`, `total_time`, `total_bytes`, `deadline`, `result_bytes`, `notice`, `separator`, `at_limit`, `clash`, `apis`, `models`, `paths`, `clients`, `builtin`, `http`, `mcp`",
+    ),
+    (
+        "tool-loop-builtin",
+        "[tool_loop]\nbuiltin = [\"clock\"]\nPASS",
+        "gateway.toml: line 2, column 12: expected one of count_letters, found \"clock\"",
+    ),
+    (
+        "tool-loop-time",
+        "[tool_loop]\nbuiltin = [\"count_letters\"]\ndeadline = \"soon\"\nPASS",
+        "gateway.toml: line 3, column 12: expected a time such as 200ms, 15s or 5m, found \"soon\"",
+    ),
+    (
+        "tool-loop-iterations",
+        "[tool_loop]\nbuiltin = [\"count_letters\"]\nmax_iterations = 0\nPASS",
+        "gateway.toml: line 3, column 18: expected at least 1, found 0",
+    ),
+    (
+        "tool-loop-notice",
+        "[tool_loop]\nbuiltin = [\"count_letters\"]\nnotice = \" \"\nPASS",
+        "gateway.toml: line 3, column 10: expected a text such as [running {tool}], found none",
+    ),
+    (
+        "tool-loop-at-limit",
+        "[tool_loop]\nbuiltin = [\"count_letters\"]\nat_limit = \"stop\"\nPASS",
+        "gateway.toml: line 3, column 12: unknown variant `stop`, expected `finish` or `error`",
+    ),
+    (
+        "tool-loop-client",
+        "[tool_loop]\nbuiltin = [\"count_letters\"]\nclients = [\"ci\"]\nPASS",
+        "gateway.toml: line 3, column 12: expected the name of a client (there is none), found \"ci\"",
+    ),
+    (
+        "tool-loop-api",
+        "[tool_loop]\nbuiltin = [\"count_letters\"]\napis = [\"openai\"]\nPASS",
+        "gateway.toml: line 3, column 9: expected one of openai-chat, openai-responses, anthropic-messages, gemini, found \"openai\"",
+    ),
+    (
+        "tool-loop-clash",
+        "[tool_loop]\nbuiltin = [\"count_letters\"]\n[[tool_loop.http]]\nurl = \"http://a/run\"\nname = \"count_letters\"\nPASS",
+        "gateway.toml: line 5, column 8: expected one executor for the tool count_letters, found another as \"count_letters\"",
+    ),
+    (
+        "tool-loop-http-url",
+        "[tool_loop]\n[[tool_loop.http]]\nurl = \"a/run\"\nname = \"a\"\nPASS",
+        "gateway.toml: line 3, column 7: expected an address such as https://tools.example.com/run, found \"a/run\"",
+    ),
+    (
+        "tool-loop-http-key",
+        "[tool_loop]\n[[tool_loop.http]]\nurl = \"http://a/run\"\nkey_env = \"NO_SUCH_KEY\"\nname = \"a\"\nPASS",
+        "gateway.toml: line 4, column 11: expected a key in the environment variable \"NO_SUCH_KEY\", found none",
+    ),
+    (
+        "tool-loop-http-neither",
+        "[tool_loop]\n[[tool_loop.http]]\nurl = \"http://a/run\"\nPASS",
+        "gateway.toml: line 2, column 1: expected the name of a tool to offer, or globs to take_over, found neither",
+    ),
+    (
+        "tool-loop-http-both",
+        "[tool_loop]\n[[tool_loop.http]]\nurl = \"http://a/run\"\nname = \"a\"\ntake_over = [\"b\"]\nPASS",
+        "gateway.toml: line 2, column 1: expected the name of a tool to offer, or globs to take_over, found both",
+    ),
+    (
+        "tool-loop-http-unread",
+        "[tool_loop]\n[[tool_loop.http]]\nurl = \"http://a/run\"\ntake_over = [\"b\"]\ndescription = \"?\"\nPASS",
+        "gateway.toml: line 5, column 15: expected description beside a name, found take_over",
+    ),
+    (
+        "tool-loop-http-glob",
+        "[tool_loop]\n[[tool_loop.http]]\nurl = \"http://a/run\"\ntake_over = [\"b\", \"\"]\nPASS",
+        "gateway.toml: line 4, column 19: expected the name of a tool such as calc_*, found none",
+    ),
+    (
+        "tool-loop-http-schema",
+        "[tool_loop]\n[[tool_loop.http]]\nurl = \"http://a/run\"\nname = \"a\"\nparameters = { type = \"array\" }\nPASS",
+        "gateway.toml: line 5, column 14: expected a JSON Schema whose type is \"object\", found \"array\"",
+    ),
+    (
+        "tool-loop-http-name",
+        "[tool_loop]\n[[tool_loop.http]]\nurl = \"http://a/run\"\nname = \"a b\"\nPASS",
+        "gateway.toml: line 4, column 8: expected a tool name of at most 64 letters, digits, _ and -, that starts with a letter or _, found \"a b\"",
+    ),
+    (
+        "tool-loop-mcp-neither",
+        "[tool_loop]\n[[tool_loop.mcp]]\nprefix = \"a_\"\nPASS",
+        "gateway.toml: line 2, column 1: expected a command or a url of an MCP server, found neither",
+    ),
+    (
+        "tool-loop-mcp-command",
+        "[tool_loop]\n[[tool_loop.mcp]]\ncommand = []\nPASS",
+        "gateway.toml: line 3, column 11: expected a program and its arguments, found none",
+    ),
+    (
+        "tool-loop-mcp-url",
+        "[tool_loop]\n[[tool_loop.mcp]]\nurl = \"localhost:9\"\nPASS",
+        "gateway.toml: line 3, column 7: expected an address such as http://127.0.0.1:9000/mcp, found \"localhost:9\"",
+    ),
+    (
+        "tool-loop-mcp-env",
+        "[tool_loop]\n[[tool_loop.mcp]]\nurl = \"http://a/mcp\"\nenv_from = [\"A\"]\nPASS",
+        "gateway.toml: line 4, column 12: expected env_from beside a command, found a url",
+    ),
+    (
+        "tool-loop-mcp-env-from",
+        "[tool_loop]\n[[tool_loop.mcp]]\ncommand = [\"a\"]\nenv_from = [\"NO_SUCH_KEY\"]\nPASS",
+        "gateway.toml: line 4, column 13: expected a key in the environment variable \"NO_SUCH_KEY\", found none",
+    ),
+    (
+        "tool-loop-mcp-key",
+        "[tool_loop]\n[[tool_loop.mcp]]\ncommand = [\"a\"]\nkey_env = \"EMPTY_KEY\"\nPASS",
+        "gateway.toml: line 4, column 11: expected key_env beside a url, found a command: env_from gives a program variables",
+    ),
+    (
+        "tool-loop-mcp-start",
+        "[tool_loop]\n[[tool_loop.mcp]]\ncommand = [\"no-such-program\"]\nPASS",
+        "tool_loop: MCP server no-such-program: cannot be started: No such file or directory (os error 2)",
+    ),
+    (
+        "tool-loop-mcp-silent",
+        "[tool_loop]\n[[tool_loop.mcp]]\ncommand = [\"sleep\", \"60\"]\nstart = \"100ms\"\nPASS",
+        "tool_loop: MCP server sleep: expected a server within 100ms, found silence",
+    ),
+    (
         "record",
         "record = \"file/logs\"\nPASS",
         "file/logs: cannot record there: Not a directory (os error 20)",
@@ -355,6 +485,51 @@ fn an_upstream_that_is_no_address_is_told() {
         String::from_utf8(out.stderr).unwrap(),
         "gateway: --upstream: expected an address such as https://api.example.com, found \"example.com\"\n"
     );
+}
+
+/// Whoever reaches the listener could have the tools run.
+#[test]
+fn tools_are_not_run_for_everybody_unless_the_file_says_so() {
+    let directory = Directory::new("tool-loop-open");
+    let file = directory.0.join("gateway.toml");
+    let text = format!("listen = \"0.0.0.0:0\"\n[tool_loop]\nbuiltin = [\"count_letters\"]\n{PASS}");
+    std::fs::write(&file, text).unwrap();
+    let out = Command::new(env!("CARGO_BIN_EXE_gateway")).arg("--config").arg(&file).output().unwrap();
+    assert_eq!(out.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8(out.stderr).unwrap(),
+        "gateway: expected [[client]] entries, or open = true, because everybody who reaches 0.0.0.0:0 may have the tools of \
+         tool_loop run, found neither\n"
+    );
+}
+
+/// Envoy's external processor cannot ask the upstream again.
+#[cfg(feature = "envoy")]
+#[test]
+fn envoy_refuses_a_file_with_a_tool_loop_at_start() {
+    let directory = Directory::new("tool-loop-envoy");
+    let file = directory.0.join("gateway.toml");
+    let text = format!(
+        "[upstream.openai-chat]\nurl = \"http://a\"\n[tool_loop]\n[[tool_loop.http]]\nurl = \"http://a/run\"\n\
+         key_env = \"NO_SUCH_KEY\"\nname = \"a\"\n{PASS}"
+    );
+    std::fs::write(&file, text).unwrap();
+    for arguments in [&["--listen", "127.0.0.1:0"][..], &["--print-config"]] {
+        let out = Command::new(env!("CARGO_BIN_EXE_gateway"))
+            .args(["envoy", "--config", file.to_str().unwrap()])
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert_eq!((out.status.code(), out.stdout.len()), (Some(2), 0));
+        assert_eq!(
+            String::from_utf8(out.stderr).unwrap(),
+            format!(
+                "gateway: {}: line 3, column 1: expected no tool_loop beside Envoy, which sends every request once and \
+                 cannot be made to ask again, found one: serve it with `gateway serve`\n",
+                file.display()
+            )
+        );
+    }
 }
 
 struct Directory(PathBuf);

@@ -13,11 +13,13 @@ use std::process::ExitCode;
 use self::report::Report;
 use crate::cli::{self, FailOn};
 use crate::config::Config;
+use crate::policies::note_tool_loop;
 
 /// Runs every recording through the policies, and tells what came of it.
 pub(crate) fn run(arguments: &cli::Backtest) -> Result<ExitCode, String> {
     let new = Config::load(&arguments.config)?;
     let old = arguments.against.as_deref().map(Config::load).transpose()?;
+    note_tool_loop(&new, &arguments.config);
     let files = recordings(&arguments.recordings)?;
     if files.is_empty() {
         return Err("expected recordings (.sse, .json or .jsonl files), found none".to_owned());

@@ -17,6 +17,7 @@ use super::duration::time;
 use super::envoy::{Envoy, EnvoyFile};
 use super::route::{Route, RouteFile};
 use super::session::{self, SessionFile, Source};
+use super::tool_loop::{LoopConfig, ToolLoopFile};
 use super::upstream::{Keys, Upstreams};
 use super::{Config, Fault, Record, Targets, names_network};
 
@@ -44,6 +45,7 @@ pub(super) struct File {
     session: Option<Spanned<SessionFile>>,
     call_tags: Option<Spanned<CallTagsFile>>,
     interleaved_calls: Option<bool>,
+    tool_loop: Option<Spanned<ToolLoopFile>>,
     #[serde(default)]
     upstream: Upstreams,
     #[serde(default)]
@@ -77,6 +79,7 @@ pub(super) const KEYS: &[&str] = &[
     "session",
     "call_tags",
     "interleaved_calls",
+    "tool_loop",
     "upstream",
     "limits",
     "envoy",
@@ -159,6 +162,8 @@ impl File {
         if let Some(Source::Told(session)) = named {
             settings = settings.session(session);
         }
+        let tool_loop = self.tool_loop.as_ref();
+        let tool_loop = tool_loop.map(|tools| LoopConfig::build(tools, text, &clients, keys)).transpose()?;
         Ok(Config {
             listen: listen.unwrap_or(LISTEN),
             admin,
@@ -174,6 +179,7 @@ impl File {
             whole_limit,
             interleaved_calls: self.interleaved_calls.unwrap_or_default(),
             record,
+            tool_loop,
             request_log: self.request_log.map(|file| directory.join(file)),
             asks_over_network: names_network(text) || routes.iter().any(|route| route.asks_over_network),
             routes,

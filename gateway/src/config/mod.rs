@@ -9,7 +9,9 @@ mod file;
 mod glob;
 mod route;
 mod session;
+mod tool_loop;
 mod upstream;
+mod which;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -22,6 +24,7 @@ use stream_policies::{PolicySet, Registry};
 pub(crate) use self::envoy::Envoy;
 pub(crate) use self::fault::Fault;
 use self::route::Route;
+pub(crate) use self::tool_loop::LoopConfig;
 pub(crate) use self::upstream::{Keys, Target, Targets};
 use crate::doors::{ClientName, Clients};
 use crate::listen::{Connections, TlsFiles};
@@ -48,6 +51,8 @@ pub(crate) struct Config {
     pub(crate) interleaved_calls: bool,
     pub(crate) record: Option<Record>,
     pub(crate) request_log: Option<PathBuf>,
+    /// The tools that the gateway runs itself.
+    pub(crate) tool_loop: Option<LoopConfig>,
     /// What only `gateway envoy` looks at.
     pub(crate) envoy: Envoy,
     /// The files that were read beside the first.
@@ -132,6 +137,15 @@ impl Config {
                 self.listen
             ));
         }
+        let runs_for_all =
+            self.tool_loop.is_some() && self.clients.is_empty() && !self.listen.ip().is_loopback();
+        if runs_for_all && !self.open {
+            return Err(format!(
+                "expected [[client]] entries, or open = true, because everybody who reaches {} may have the tools of \
+                 tool_loop run, found neither",
+                self.listen
+            ));
+        }
         Ok(())
     }
 
@@ -143,6 +157,17 @@ impl Config {
     /// The policies for every request that no route is for.
     pub(crate) fn policies_of_the_rest(&self) -> &PolicySet {
         &self.policies
+    }
+
+    /// What a command that runs no tools tells of the file's tool loop, if it has one.
+    pub(crate) fn without_tool_loop(&self, file: &Path) -> Option<String> {
+        self.tool_loop.as_ref().map(|_| {
+            format!(
+                "{}: tool_loop: no tool is run here: every recorded answer goes through the policies by itself, and calls of \
+                 these tools are shown as the loop would get them",
+                file.display()
+            )
+        })
     }
 
     /// What is policed how, to be said at start.

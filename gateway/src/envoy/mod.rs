@@ -71,9 +71,9 @@ async fn serve(config: Config, source: Source) -> Result<ExitCode, String> {
     let app = admin::app(meter.clone(), stop.clone()).merge(live.routes());
     tokio::spawn(listen::serve(admin, app, None, config.connections, std::future::pending()));
     let counted = meter.clone();
-    tokio::spawn(
-        source.follow(config, layers, meter, move |config| Layers::new(config, &counted, Some(&live))),
-    );
+    tokio::spawn(source.follow(config, layers, meter, move |config| {
+        Box::pin(std::future::ready(Layers::new(config, &counted, Some(&live))))
+    }));
     let served = server.serve(listener, stop.clone()).await;
     served.map_err(|error| format!("cannot serve: {error}"))?;
     tracing::info!("every stream is over");

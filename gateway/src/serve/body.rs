@@ -71,6 +71,9 @@ impl HttpBody for Followed {
 
 impl Drop for Followed {
     fn drop(&mut self) {
+        // Tools that still run are cancelled, and told of, before the line of the request is written.
+        let body = std::mem::take(&mut self.body);
+        self.span.in_scope(|| drop(body));
         let mut counts = self.meter.counts();
         counts.open -= 1;
         counts.abandoned += u64::from(!self.ended);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use stream_core::{Error, Observer};
 use stream_http::Api;
+use stream_http::tool_loop::{Run, RunOutcome};
 use stream_policies::observe::{Metrics, Observers};
 
 use crate::doors::ClientName;
@@ -35,7 +36,26 @@ pub(crate) struct Counts {
     /// Streams that were closed for an error, by whose fault it was.
     pub(crate) errors: BTreeMap<String, u64>,
     pub(crate) first_byte: Histogram,
+    /// Calls that the gateway ran.
+    pub(crate) runs: BTreeMap<RunOf, Runs>,
     pub(crate) reloads: Reloads,
+}
+
+/// What calls that the gateway ran are counted by. The tool is a name or a glob of the configuration: there are no more
+/// entries than it allows.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RunOf {
+    pub(crate) client: Option<ClientName>,
+    pub(crate) tool: String,
+    pub(crate) outcome: RunOutcome,
+    pub(crate) iteration: u32,
+}
+
+/// How many calls there were, and how long they ran.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Runs {
+    pub(crate) count: u64,
+    pub(crate) took: Duration,
 }
 
 /// What became of configurations that have changed.
@@ -80,6 +100,16 @@ impl Meter {
     /// An answer is about to be policed.
     pub(crate) fn started(&self, api: Api) {
         *self.counts().streams.entry(api).or_default() += 1;
+    }
+
+    /// A call was run.
+    pub(crate) fn ran(&self, client: Option<ClientName>, run: &Run) {
+        let Run { tool, outcome, iteration, took, .. } = run;
+        let of = RunOf { client, tool: tool.clone(), outcome: *outcome, iteration: *iteration };
+        let mut counts = self.counts();
+        let runs = counts.runs.entry(of).or_default();
+        runs.count += 1;
+        runs.took += *took;
     }
 
     /// An observer for one answer.

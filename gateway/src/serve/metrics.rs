@@ -6,7 +6,7 @@ use http::header::{CONTENT_TYPE, HeaderName};
 
 use stream_policies::observe::{Counted, Snapshot};
 
-use super::meter::{BOUNDS, Counts, Meter};
+use super::meter::{BOUNDS, Counts, Meter, RunOf};
 use crate::doors::ClientName;
 
 /// The counts now.
@@ -17,7 +17,8 @@ pub(crate) fn response(meter: &Meter) -> ([(HeaderName, &'static str); 1], Strin
 fn text(meter: &Meter) -> String {
     let decided: Vec<_> =
         meter.policies().iter().map(|(client, metrics)| (client.clone(), metrics.snapshot())).collect();
-    let Counts { streams, requests, open, abandoned, errors, first_byte, reloads } = meter.counts().clone();
+    let Counts { streams, requests, open, abandoned, errors, first_byte, runs, reloads } =
+        meter.counts().clone();
     let mut page = Page::default();
     page.family("gateway_requests_total", "counter", "Requests, by client and the status of their answer.");
     for ((client, status), count) in requests {
@@ -66,6 +67,19 @@ fn text(meter: &Meter) -> String {
         page.sample("gateway_errors_total", &[("source", &source)], count);
     }
     page.family(
+        "gateway_tool_runs_total",
+        "counter",
+        "Calls that the gateway ran, by tool, outcome and turn of the loop.",
+    );
+    for (of, runs) in &runs {
+        page.sample("gateway_tool_runs_total", &of_client(of.client.as_ref(), &of_run(of)), runs.count);
+    }
+    page.family("gateway_tool_run_seconds_total", "counter", "How long these calls ran.");
+    for (of, runs) in &runs {
+        let took = runs.took.as_secs_f64();
+        page.sample("gateway_tool_run_seconds_total", &of_client(of.client.as_ref(), &of_run(of)), took);
+    }
+    page.family(
         "gateway_config_reloads_total",
         "counter",
         "Configurations that have changed while the program ran, by what became of them.",
@@ -109,6 +123,10 @@ fn of_client<'a>(
 
 fn labels(counted: &Counted) -> [(&'static str, &dyn Display); 3] {
     [("policy", &counted.policy), ("verdict", &counted.action), ("enforced", &counted.enforced)]
+}
+
+fn of_run(of: &RunOf) -> [(&'static str, &dyn Display); 3] {
+    [("tool", &of.tool), ("outcome", &of.outcome), ("iteration", &of.iteration)]
 }
 
 #[derive(Default)]

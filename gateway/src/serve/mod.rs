@@ -2,6 +2,7 @@
 
 pub(crate) mod admin;
 mod body;
+mod looped;
 pub(crate) mod meter;
 mod metrics;
 pub(crate) mod record;
@@ -19,11 +20,13 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::get;
 use futures::FutureExt as _;
+use stream_http::tool_loop::{ToolLoop, ToolLoopService, Tools};
 use stream_http::{Facts, Plan, PolicyLayer, PolicyService};
 use stream_policies::observe::{Observers, Traced};
 use tokio::net::TcpListener;
 use tower_layer::Layer as _;
 
+use self::looped::{Servers, Unwrapped};
 use self::meter::Meter;
 use self::record::Recorder;
 use self::record::Taped;
@@ -63,6 +66,10 @@ fn configure(arguments: &cli::Serve) -> Result<Config, String> {
     };
     if let Some(url) = &arguments.upstream {
         config.targets = Targets::all_at(url).map_err(|message| format!("--upstream: {message}"))?;
+        if arguments.config.is_none() {
+            // A real model is not offered the demonstration's tool.
+            config.tool_loop = None;
+        }
     }
     if let Some(listen) = arguments.listen {
         config.listen = listen;
@@ -91,13 +98,17 @@ async fn serve(config: Config, source: Option<Source>) -> Result<ExitCode, Strin
     let tls = config.tls.clone().map(Tls::load).transpose()?;
     let meter = Meter::default();
     let live = config.admin.map(|_| Live::new(config.live_content));
-    let policed = Current::new(app(&config, &meter, live.as_ref())?);
+    let servers = Servers::default();
+    let (policed, tools) = looping_app(&config, &meter, live.as_ref(), &servers).await?;
+    let policed = Current::new(policed);
     let app =
         Router::new().route("/healthz", get(async || "ok\n")).fallback_service(Switch::new(policed.clone()));
     // Whoever started it may have gone; that is no reason not to serve.
     let admin_address = admin.as_ref().map(|(_, address)| *address);
-    let _ = write!(std::io::stdout(), "{}", welcome::text(&config, address, admin_address));
+    let _ = write!(std::io::stdout(), "{}", welcome::text(&config, &tools, address, admin_address));
     let _ = std::io::stdout().flush();
+    // A server ends with the last configuration that has it, and not with the program.
+    drop(tools);
     let stop = shutdown::asked().shared();
     if let Some((listener, _)) = admin {
         let routes = live.as_ref().map(Live::routes).unwrap_or_default();
@@ -108,9 +119,16 @@ async fn serve(config: Config, source: Option<Source>) -> Result<ExitCode, Strin
     let connections = config.connections;
     if let Some(source) = source {
         let counted = meter.clone();
-        tokio::spawn(
-            source.follow(config, policed, meter, move |config| self::app(config, &counted, live.as_ref())),
-        );
+        tokio::spawn(source.follow(config, policed, meter, move |config| {
+            let (meter, live, servers) = (counted.clone(), live.clone(), servers.clone());
+            Box::pin(async move {
+                let (app, tools) = looping_app(config, &meter, live.as_ref(), &servers).await?;
+                if !tools.is_empty() {
+                    tracing::info!(?tools, "the gateway runs these tools itself");
+                }
+                Ok(app)
+            })
+        }));
     }
     listen::serve(listener, app, tls, connections, stop).await;
     tracing::info!("every stream is over");
@@ -124,10 +142,22 @@ pub(crate) async fn listen_on(address: SocketAddr) -> Result<(TcpListener, Socke
     Ok((listener, address))
 }
 
-/// Everything between clients and upstreams.
-fn app(config: &Config, meter: &Meter, live: Option<&Live>) -> Result<Router, String> {
+/// Everything between clients and upstreams, and the tools that are run there.
+async fn looping_app(
+    config: &Config,
+    meter: &Meter,
+    live: Option<&Live>,
+    servers: &Servers,
+) -> Result<(Router, Tools), String> {
+    let (tools, connections) = servers.reach(config).await?;
     let upstream = Upstream::new(config.targets.clone(), config.settings.clone())?;
-    Ok(Router::new().fallback_service(Layers::new(config, meter, live)?.over(upstream)))
+    let layers = Layers::new(config, meter, live)?;
+    let app = match looped::layer(config, tools.clone(), meter) {
+        Some(tool_loop) => Router::new().fallback_service(layers.looping_over(upstream, &tool_loop)),
+        None => Router::new().fallback_service(layers.over(upstream)),
+    };
+    servers.keep(connections);
+    Ok((app, tools))
 }
 
 /// What a configuration puts between clients and whoever answers.
@@ -139,6 +169,10 @@ pub(crate) struct Layers {
     config: Arc<Config>,
     meter: Meter,
 }
+
+/// An upstream behind the policies, and behind the tool loop around them.
+type Policed<S> = PolicyService<Taped<S>>;
+type Looping<S> = ToolLoopService<Unwrapped<Policed<S>>>;
 
 impl Layers {
     pub(crate) fn new(config: &Config, meter: &Meter, live: Option<&Live>) -> Result<Self, String> {
@@ -152,10 +186,23 @@ impl Layers {
     }
 
     /// The layers over whoever answers.
-    pub(crate) fn over<S>(&self, inner: S) -> Around<Doors<PolicyService<Taped<S>>>> {
-        let policed = self.policies.layer(Taped::new(inner, self.recorder.clone()));
+    pub(crate) fn over<S>(&self, inner: S) -> Around<Doors<Policed<S>>> {
+        self.around(self.policed(inner))
+    }
+
+    /// The layers over whoever answers, and can be asked again: the tool loop stands around the policies, and within the
+    /// doors.
+    fn looping_over<S>(&self, inner: S, tool_loop: &ToolLoop) -> Around<Doors<Looping<S>>> {
+        self.around(tool_loop.layer(Unwrapped(self.policed(inner))))
+    }
+
+    fn policed<S>(&self, inner: S) -> Policed<S> {
+        self.policies.layer(Taped::new(inner, self.recorder.clone()))
+    }
+
+    fn around<S>(&self, inner: S) -> Around<Doors<S>> {
         let Config { clients, settings, connections, .. } = &*self.config;
-        let doors = Doors::new(policed, clients.clone(), settings.clone(), connections.body);
+        let doors = Doors::new(inner, clients.clone(), settings.clone(), connections.body);
         Around::new(doors, self.meter.clone(), self.recorder.clone(), self.log.clone())
     }
 }

@@ -16,9 +16,10 @@ use tower_service::Service;
 use super::request::Number;
 use crate::config::Record;
 use crate::doors::ClientName;
+use crate::exchange::Exchange;
 
 /// Writes answers into a directory: `<start>-<request>.in.sse` as the upstream sent it, `….out.sse` as the client got it;
-/// `.json` for an answer that was not streamed.
+/// `.json` for an answer that was not streamed; `….in-2.sse` for the second answer of the upstream in a tool loop.
 #[derive(Debug, Clone)]
 pub(crate) struct Recorder {
     directory: Arc<PathBuf>,
@@ -31,7 +32,8 @@ pub(crate) struct Recorder {
 /// Which side of the policies a log is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
-    Upstream,
+    /// Which answer of the upstream to the request, from 1: the tool loop asks several times.
+    Upstream(usize),
     Client,
 }
 
@@ -67,8 +69,9 @@ impl Recorder {
             _ => return response,
         };
         let side = match side {
-            Side::Upstream => "in",
-            Side::Client => "out",
+            Side::Upstream(1) => "in".to_owned(),
+            Side::Upstream(turn) => format!("in-{turn}"),
+            Side::Client => "out".to_owned(),
         };
         let name = format!("{}-{:06}.{side}.{ending}", self.run, number.0);
         let tap = Tap::new(self.directory.join(name)).on_saved(|saved| match saved {
@@ -107,6 +110,7 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let number = request.extensions().get::<Number>().copied();
+        let turn = request.extensions().get::<Exchange>().map_or(1, Exchange::next_turn);
         let client = request.extensions().get::<ClientName>().cloned();
         let recorder = self.recorder.clone();
         let answer = self.inner.call(request);
@@ -114,7 +118,7 @@ where
             let response = answer.await?;
             Ok(match (recorder, number) {
                 (Some(recorder), Some(number)) => {
-                    recorder.record(response, number, client.as_ref(), Side::Upstream)
+                    recorder.record(response, number, client.as_ref(), Side::Upstream(turn))
                 }
                 _ => response,
             })

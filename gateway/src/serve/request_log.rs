@@ -72,7 +72,19 @@ impl Logged {
                 })
             })
             .collect();
-        let line = json!({
+        let runs: Vec<_> = known
+            .runs
+            .iter()
+            .map(|run| {
+                json!({
+                    "tool": run.tool,
+                    "iteration": run.iteration,
+                    "outcome": run.outcome.to_string(),
+                    "took_ms": millis(run.took),
+                })
+            })
+            .collect();
+        let mut line = json!({
             "time_ms": millis(now),
             "number": self.number,
             "client": known.client.as_ref().map(ToString::to_string),
@@ -88,6 +100,10 @@ impl Logged {
             "decided": known.decided,
             "decisions": decisions,
         });
+        if known.ran > 0 {
+            line["ran"] = known.ran.into();
+            line["runs"] = runs.into();
+        }
         format!("{line}\n")
     }
 }

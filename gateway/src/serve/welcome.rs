@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
+use stream_http::tool_loop::Tools;
+
 use crate::config::{Config, Record};
 
 /// What is said when it starts.
-pub(super) fn text(config: &Config, address: SocketAddr, admin: Option<SocketAddr>) -> String {
+pub(super) fn text(config: &Config, tools: &Tools, address: SocketAddr, admin: Option<SocketAddr>) -> String {
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let base = format!("{scheme}://{address}");
     let mut text = format!("gateway: serving on {base}\n\n");
@@ -19,6 +21,9 @@ pub(super) fn text(config: &Config, address: SocketAddr, admin: Option<SocketAdd
         false => write!(text, "{}", config.targets),
     };
     let _ = writeln!(text, "\n{}\n{}", config.describe(), config.settings.describe());
+    if let Some(tool_loop) = &config.tool_loop {
+        let _ = writeln!(text, "{}", tool_loop.describe(tools));
+    }
     if !config.clients.is_empty() {
         let names: Vec<String> = config.clients.names().map(ToString::to_string).collect();
         let _ = writeln!(text, "clients with a key of their own: {}\n", names.join(", "));
@@ -63,6 +68,9 @@ The model demo-tags writes its call into the text: you will see it between ojlk 
 
   curl -N {base}/v1/chat/completions -H 'content-type: application/json' \
     -d '{{"model":"demo-tags","stream":true,"messages":[{{"role":"user","content":"List the files."}}]}}'
+
+The model demo-loop counts letters with a tool that the gateway runs itself: ask it in the same way, and you will see one
+answer, and no call.
 
 Without "stream":true (Gemini: with :generateContent) the answer is whole, and policed all the same. With an SDK:
 

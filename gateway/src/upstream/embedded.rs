@@ -54,6 +54,8 @@ impl Embedded {
         let uri = request.uri().clone();
         let body = request.into_body().collect().await.map(Collected::to_bytes).unwrap_or_default();
         let asked: Asked = serde_json::from_slice(&body).unwrap_or_default();
+        let counts = asked.model == LOOP || uri.path().contains(LOOP);
+        let counting = counts.then(|| scripted(api, &super::counting::script(api, &body))).flatten();
         let writes_calls = asked.model == TAGS || uri.path().contains(TAGS);
         let logs = if writes_calls { &self.tags } else { &self.logs };
         let Some((_, logs)) = logs.iter().find(|(known, _)| *known == api) else {
@@ -62,6 +64,7 @@ impl Embedded {
         let streams = asked.stream == Some(true) || uri.path().ends_with(":streamGenerateContent");
         // Without `alt=sse` Google streams one JSON array.
         let as_array = api == Api::Gemini && !uri.query().is_some_and(|query| query.contains("alt=sse"));
+        let logs = counting.as_ref().map_or(logs, |(_, logs)| logs);
         match (streams, as_array) {
             (false, _) => answer("application/json", Body::from(logs.whole.clone())),
             (true, true) => answer("application/json", paced(array(&logs.stream))),
@@ -74,8 +77,11 @@ impl Embedded {
 }
 
 fn with_tags(api: Api) -> Option<(Api, Logs)> {
+    scripted(api, &Script::new().text(WITH_TAGS).text_fragments(Fragments::Chars(6)))
+}
+
+fn scripted(api: Api, script: &Script) -> Option<(Api, Logs)> {
     let kind = WireKind::ALL.into_iter().find(|kind| kind.name() == api.name())?;
-    let script = Script::new().text(WITH_TAGS).text_fragments(Fragments::Chars(6));
     Some((api, Logs { stream: script.to_log(kind), whole: script.whole(kind) }))
 }
 
@@ -114,6 +120,9 @@ fn array(log: &ChunkLog) -> Vec<Bytes> {
 /// The model that writes its calls into the text, and what it says.
 const TAGS: &str = "demo-tags";
 const WITH_TAGS: &str = r#"I will list the files for you.<|tool_call|>{"name": "list_files", "arguments": {"directory_path": "abstractcore"}}</|tool_call|>"#;
+
+/// The model that counts with a tool.
+const LOOP: &str = "demo-loop";
 
 /// How fast a model speaks.
 const PACE: Duration = Duration::from_millis(30);

@@ -1,5 +1,6 @@
 //! Who answers: an upstream over HTTP, or the program itself.
 
+mod counting;
 mod embedded;
 mod remote;
 

@@ -13,3 +13,4 @@ mod reload;
 mod running;
 mod sessions;
 mod tls;
+mod tool_loop;

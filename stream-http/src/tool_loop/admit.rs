@@ -74,6 +74,9 @@ where
     let facts = Facts::read(api, &parts, &decoded).map_err(|_| unclear())?;
     let text = std::str::from_utf8(&decoded).map_err(|_| unclear())?;
     let mut asked = Object::parse(text).map_err(|_| unclear())?;
+    if shared.when.as_ref().is_some_and(|when| !when(&facts)) {
+        return passed(parts, data, trailers);
+    }
     let chosen = shared.tools.of_request(facts.tools());
     if !join::can_loop(api, &asked) || !chosen.is_concerned() {
         return passed(parts, data, trailers);

@@ -9,7 +9,7 @@ use super::record::{Observe, Run};
 use super::service::ToolLoopService;
 use super::settings::LoopSettings;
 use super::tools::Tools;
-use crate::Settings;
+use crate::{Facts, Settings};
 
 /// Runs tools for the model, in one answer to the client.
 ///
@@ -21,13 +21,14 @@ pub struct ToolLoop {
     tools: Tools,
     settings: LoopSettings,
     routes: Settings,
+    when: Option<Arc<When>>,
     observe: Option<Arc<Observe>>,
 }
 
 impl ToolLoop {
     /// A loop over these tools, with default settings.
     pub fn new(tools: Tools) -> Self {
-        Self { tools, settings: LoopSettings::new(), routes: Settings::new(), observe: None }
+        Self { tools, settings: LoopSettings::new(), routes: Settings::new(), when: None, observe: None }
     }
 
     /// Sets bounds, notices and outcomes.
@@ -43,8 +44,16 @@ impl ToolLoop {
         self
     }
 
-    /// Tells a function of every call that was run.
-    pub fn observe(mut self, observe: impl Fn(&Run) + Send + Sync + 'static) -> Self {
+    /// Loops only requests for which the function answers `true`. All others pass as they came: their answers are not
+    /// read, and their models are not offered any tool of the proxy's.
+    pub fn when(mut self, when: impl Fn(&Facts) -> bool + Send + Sync + 'static) -> Self {
+        self.when = Some(Arc::new(when));
+        self
+    }
+
+    /// Tells a function of every call that was run, with the facts of its request. The function also hears of calls that
+    /// were cancelled, and is called from a `Drop` then: it must neither block nor panic.
+    pub fn observe(mut self, observe: impl Fn(&Run, &Facts) + Send + Sync + 'static) -> Self {
         self.observe = Some(Arc::new(observe));
         self
     }
@@ -60,8 +69,8 @@ impl<S> Layer<S> for ToolLoop {
     type Service = ToolLoopService<S>;
 
     fn layer(&self, inner: S) -> ToolLoopService<S> {
-        let Self { tools, settings, routes, observe } = self.clone();
-        ToolLoopService::new(inner, Arc::new(Shared { tools, settings, routes, observe }))
+        let Self { tools, settings, routes, when, observe } = self.clone();
+        ToolLoopService::new(inner, Arc::new(Shared { tools, settings, routes, when, observe }))
     }
 }
 
@@ -79,5 +88,9 @@ pub(super) struct Shared {
     pub(super) tools: Tools,
     pub(super) settings: LoopSettings,
     pub(super) routes: Settings,
+    pub(super) when: Option<Arc<When>>,
     pub(super) observe: Option<Arc<Observe>>,
 }
+
+/// Which requests are looped.
+pub(super) type When = dyn Fn(&Facts) -> bool + Send + Sync;

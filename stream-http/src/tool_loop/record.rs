@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::Api;
+use crate::{Api, Facts};
 
 /// A call that was run: never its arguments, never its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,5 +52,5 @@ impl fmt::Display for RunOutcome {
     }
 }
 
-/// Is told of every run.
-pub(super) type Observe = dyn Fn(&Run) + Send + Sync;
+/// Is told of every run, and of the request it was for.
+pub(super) type Observe = dyn Fn(&Run, &Facts) + Send + Sync;

@@ -108,7 +108,7 @@ impl Runner {
                 outcome: RunOutcome::Cancelled,
             },
             start: Instant::now(),
-            observe: self.observe.clone(),
+            runner: self,
         };
         if !planned.is_ready {
             record.run.outcome = RunOutcome::Refused;
@@ -156,17 +156,17 @@ impl std::fmt::Debug for Runner {
 }
 
 /// Tells of a run when it is over, however it ends.
-struct Record {
+struct Record<'a> {
     run: Run,
     start: Instant,
-    observe: Option<Arc<Observe>>,
+    runner: &'a Runner,
 }
 
-impl Drop for Record {
+impl Drop for Record<'_> {
     fn drop(&mut self) {
         self.run.took = self.start.elapsed();
-        if let Some(observe) = &self.observe {
-            observe(&self.run);
+        if let Some(observe) = &self.runner.observe {
+            observe(&self.run, &self.runner.facts);
         }
     }
 }

@@ -15,19 +15,22 @@ use stream_http::RequestBody;
 use stream_http::tool_loop::mcp::McpServer;
 use stream_http::tool_loop::{LoopSettings, ToolLoop, Tools};
 use stream_testkit::{Script, WireKind};
+use tokio::process::Child;
 use tower::{ServiceBuilder, ServiceExt as _, service_fn};
 
 use crate::{python, server};
 
 type Check = fn() -> Pin<Box<dyn Future<Output = ()>>>;
 
-pub(crate) const ALL: [(&str, Check); 6] = [
+pub(crate) const ALL: [(&str, Check); 8] = [
     ("a_server_over_stdio_is_listed_and_called", || Box::pin(works(stdio()))),
     ("a_server_over_http_is_listed_and_called", || {
         Box::pin(async { works(McpServer::http(server::http().await)).await })
     }),
     ("a_server_in_python_over_stdio_is_listed_and_called", || Box::pin(python_stdio())),
     ("a_server_in_python_over_http_is_listed_and_called", || Box::pin(python_http())),
+    ("a_server_over_http_that_crashes_fails_its_calls_until_it_is_there_again", || Box::pin(rmcp_http())),
+    ("a_program_gets_no_keys_of_the_environment", || Box::pin(environment())),
     ("a_server_that_crashes_fails_its_calls_and_starts_again", || Box::pin(crashes(stdio()))),
     ("a_server_that_cannot_be_had_is_an_error_at_start", || Box::pin(errors())),
 ];
@@ -45,11 +48,58 @@ async fn python_stdio() {
 
 async fn python_http() {
     let Some(python) = python::interpreter() else { return };
+    let port = free_port();
+    let start = async || started(&python, &[&python::server(), "http", &port.to_string()], port).await;
+    over_http(port, start).await;
+}
+
+async fn rmcp_http() {
+    let port = free_port();
+    let program = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
+    over_http(port, async || started(&program, &["serve-http", &port.to_string()], port).await).await;
+}
+
+/// A server of its own process: it works; and when it crashes, its calls fail until it is there again.
+async fn over_http(port: u16, start: impl AsyncFn() -> Child) {
+    let server = || McpServer::http(format!("http://127.0.0.1:{port}/mcp")).start(START);
+    let mut child = start().await;
+    works(server()).await;
+    let tools = Tools::new().mcp(server()).await.unwrap();
+    let told = Told::new();
+    let model = Model::calls(&[("wait", &told.arguments()), ("crash", "{}")]);
+    let asked = model.ask(tools.clone(), LoopSettings::new().deadline(Duration::from_secs(5))).await;
+    for result in results(&asked[1]) {
+        let said = ["the tool's server broke off", "the tool did not answer within 5s and was stopped"];
+        assert!(said.contains(&result.as_str()), "{result}");
+    }
+    child.wait().await.unwrap();
+    // Nobody is there: a result that says so.
+    let add = || Model::calls(&[("add", r#"{"a":1,"b":2}"#)]);
+    let asked = add().ask(tools.clone(), LoopSettings::new().deadline(Duration::from_secs(5))).await;
+    assert_ne!(results(&asked[1]), ["3"]);
+    let mut child = start().await;
+    // The session of before is gone with its server: the first call may still find that out.
+    let mut last = Vec::new();
+    for _ in 0..3 {
+        let asked = add().ask(tools.clone(), LoopSettings::new().deadline(Duration::from_secs(10))).await;
+        last = results(&asked[1]);
+        if last == ["3"] {
+            break;
+        }
+    }
+    assert_eq!(last, ["3"]);
+    child.kill().await.unwrap();
+}
+
+fn free_port() -> u16 {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = free.local_addr().unwrap().port();
-    drop(free);
-    let mut child = tokio::process::Command::new(python)
-        .args([python::server(), "http".to_owned(), port.to_string()])
+    free.local_addr().unwrap().port()
+}
+
+/// A server that is started, and listens.
+async fn started(program: &str, arguments: &[&str], port: u16) -> Child {
+    let child = tokio::process::Command::new(program)
+        .args(arguments)
         .stderr(std::process::Stdio::null())
         .kill_on_drop(true)
         .spawn()
@@ -60,8 +110,7 @@ async fn python_http() {
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    works(McpServer::http(format!("http://127.0.0.1:{port}/mcp")).start(START)).await;
-    child.kill().await.unwrap();
+    child
 }
 
 /// Its tools are offered in the API's form; calls, errors, deadlines and cancellation work.
@@ -112,6 +161,24 @@ async fn crashes(server: McpServer) {
     let model = Model::calls(&[("add", r#"{"a":1,"b":2}"#)]);
     let asked = model.ask(tools, LoopSettings::new()).await;
     assert_eq!(results(&asked[1]), ["3"]);
+}
+
+/// A program gets what it needs and what it was given, and nothing that may be a key.
+async fn environment() {
+    let told = Told::new();
+    let file = told.0.to_str().unwrap().to_owned();
+    let server = McpServer::stdio("sh", ["-c", r#"env > "$TO""#]).env("TO", &file);
+    // It tells, and goes.
+    Tools::new().mcp(server.start(Duration::from_secs(5))).await.unwrap_err();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut names: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+    // What a shell sets by itself.
+    names.retain(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name));
+    let allowed = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "TZ", "LANG", "TO"];
+    assert_eq!(names.iter().filter(|name| !allowed.contains(name)).count(), 0, "{names:?}");
+    assert!(names.contains(&"PATH") && names.contains(&"TO"), "{names:?}");
+    // Cargo sets this one for every test.
+    assert!(std::env::var("CARGO_MANIFEST_DIR").is_ok());
 }
 
 /// What cannot be offered is an error at start.

@@ -18,6 +18,12 @@ fn main() -> ExitCode {
         runtime.block_on(server::stdio());
         return ExitCode::SUCCESS;
     }
+    if let [first, port] = &arguments[..]
+        && first == "serve-http"
+    {
+        runtime.block_on(server::http_until_killed(port.parse().unwrap()));
+        return ExitCode::SUCCESS;
+    }
     let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
     let mut failed = 0;
     for (name, check) in checks::ALL {

@@ -72,16 +72,25 @@ pub(crate) async fn stdio() {
     let _ = service.waiting().await;
 }
 
+/// Serves over HTTP at this port.
+pub(crate) async fn http_until_killed(port: u16) {
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
+    axum::serve(listener, app()).await.unwrap();
+}
+
 /// Serves over HTTP; the address.
 pub(crate) async fn http() -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, app()).await });
+    format!("http://{address}/mcp")
+}
+
+fn app() -> axum::Router {
     let service = StreamableHttpService::new(
         || Ok(Server),
         Arc::new(LocalSessionManager::default()),
         StreamableHttpServerConfig::default(),
     );
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let app = axum::Router::new().nest_service("/mcp", service);
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    format!("http://{address}/mcp")
+    axum::Router::new().nest_service("/mcp", service)
 }

@@ -82,7 +82,7 @@ impl Looped {
         let layer = ToolLoop::new(self.tools.clone())
             .settings(self.settings.clone())
             .routes(self.routes.clone())
-            .observe(move |run| runs.lock().unwrap().push(run.clone()));
+            .observe(move |run, _| runs.lock().unwrap().push(run.clone()));
         let policies = PolicyLayer::with_settings(self.routes.clone(), move |facts: &Facts| plan(facts));
         ServiceBuilder::new().layer(layer).layer(policies).service(upstream).oneshot(request).await.unwrap()
     }

@@ -13,27 +13,25 @@
 //! # }
 //! ```
 
+mod bounded;
 mod content;
 mod server;
 mod session;
 
-pub use self::server::McpServer;
+pub use self::server::{McpConnection, McpServer};
 
-use std::sync::Arc;
-
-use self::server::Connected;
 use super::tools::{Tools, ToolsError};
 
 impl Tools {
-    /// Connects to a server, lists its tools and adds them.
+    /// Connects to a server, unless the connection is open already, lists its tools and adds them.
     ///
     /// # Errors
     ///
     /// When the server cannot be reached, does not answer in time, has no tool that is wanted, or has one whose name is
     /// taken.
-    pub async fn mcp(self, server: McpServer) -> Result<Self, ToolsError> {
-        let label = server.label();
-        let connected = Arc::new(Connected::new(server));
+    pub async fn mcp(self, server: impl Into<McpConnection>) -> Result<Self, ToolsError> {
+        let McpConnection(connected) = server.into();
+        let label = connected.label();
         let listed =
             connected.list().await.map_err(|error| ToolsError(format!("MCP server {label}: {error}")))?;
         listed.into_iter().try_fold(self, |tools, (spec, executor)| {

@@ -1,5 +1,6 @@
 //! A server, as a file or a program names it, and its tools.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use super::session::Session;
 use crate::Facts;
 
 /// An MCP server, and which of its tools are wanted.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct McpServer {
     pub(super) place: Place,
@@ -24,7 +25,7 @@ pub struct McpServer {
 }
 
 /// Where a server is.
-#[derive(Debug, Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) enum Place {
     /// A program that is started, and speaks on its standard input and output.
     Stdio { program: String, arguments: Vec<String>, environment: Vec<(String, String)> },
@@ -69,7 +70,10 @@ impl McpServer {
         self
     }
 
-    /// Sets a variable of the program's environment, beside those of this process. A server over HTTP has none.
+    /// Sets a variable of the program's environment. A server over HTTP has none.
+    ///
+    /// Of the environment of this process, which may hold keys, a program gets only what every program needs: `PATH`,
+    /// `HOME`, `USER`, `SHELL`, `TERM`, `TMPDIR`, `TZ` and `LANG`, and their like on Windows.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         if let Place::Stdio { environment, .. } = &mut self.place {
             environment.push((name.into(), value.into()));
@@ -87,10 +91,52 @@ impl McpServer {
 
     /// What errors call it.
     pub(super) fn label(&self) -> String {
-        match &self.place {
-            Place::Stdio { program, .. } => program.clone(),
-            Place::Http { url, .. } => url.split('?').next().unwrap_or_default().to_owned(),
+        self.place.label()
+    }
+}
+
+impl fmt::Debug for Place {
+    /// Values of variables, arguments and tokens may be secrets, and are left out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Place").field(&self.label()).finish()
+    }
+}
+
+impl Place {
+    /// What errors call it: without what may be a secret.
+    fn label(&self) -> String {
+        match self {
+            Self::Stdio { program, .. } => program.clone(),
+            Self::Http { url, .. } => url.split('?').next().unwrap_or_default().to_owned(),
         }
+    }
+}
+
+/// A connection to an MCP server: clones share one session.
+///
+/// A program that reads its configuration anew keeps the connections to servers that did not change, so that they go on:
+/// the tools are [listed](super::super::Tools::mcp) again over the same session. A server ends with its last connection and
+/// the last set of tools that has it.
+#[derive(Clone)]
+pub struct McpConnection(pub(super) Arc<Connected>);
+
+impl McpConnection {
+    /// The server.
+    pub fn server(&self) -> &McpServer {
+        &self.0.server
+    }
+}
+
+impl From<McpServer> for McpConnection {
+    /// Connects when the tools are listed.
+    fn from(server: McpServer) -> Self {
+        Self(Arc::new(Connected::new(server)))
+    }
+}
+
+impl fmt::Debug for McpConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("McpConnection").field(self.server()).finish()
     }
 }
 
@@ -103,6 +149,11 @@ pub(super) struct Connected {
 impl Connected {
     pub(super) fn new(server: McpServer) -> Self {
         Self { server, session: Mutex::new(None) }
+    }
+
+    /// What errors call the server.
+    pub(super) fn label(&self) -> String {
+        self.server.label()
     }
 
     /// The tools that are wanted, each with who runs it.

@@ -10,6 +10,7 @@ use rmcp::{RoleClient, ServiceExt as _};
 use tokio::process::{Child, Command};
 
 use super::super::executor::ToolResult;
+use super::bounded::Bounded;
 use super::content;
 use super::server::Place;
 
@@ -24,14 +25,19 @@ impl Session {
         match place {
             Place::Stdio { program, arguments, environment } => {
                 let mut command = Command::new(program);
-                command.args(arguments).envs(environment.iter().cloned()).kill_on_drop(true);
+                command.args(arguments).kill_on_drop(true).env_clear();
+                command
+                    .envs(std::env::vars_os().filter(|(name, _)| PASSED.iter().any(|passed| name == passed)));
+                command.envs(environment.iter().cloned());
                 command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
                 let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
                 let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
                     return Err("cannot be spoken with".to_owned());
                 };
                 let service =
-                    ().serve((output, input)).await.map_err(|error| format!("no session: {error}"))?;
+                    ().serve((Bounded::new(output), input))
+                        .await
+                        .map_err(|error| format!("no session: {error}"))?;
                 Ok(Self { service, _child: Some(child) })
             }
             Place::Http { url, authorization } => {
@@ -87,3 +93,24 @@ impl Drop for Waiting {
         }
     }
 }
+
+/// What a program gets of this process's environment: nothing that may be a key.
+const PASSED: [&str; 17] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "LANG",
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "PATHEXT",
+    "TEMP",
+    "TMP",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "USERPROFILE",
+];
