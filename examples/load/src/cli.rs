@@ -34,10 +34,19 @@ pub(crate) enum Command {
         #[arg(long)]
         upstream: SocketAddr,
     },
+    /// A processor of Envoy's.
+    #[command(hide = true)]
+    Processor {
+        #[arg(long)]
+        way: Way,
+    },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Speed {
+    /// The ways; ratios are to the first and the second. Those with Envoy need its program in ENVOY_BIN.
+    #[arg(long, value_delimiter = ',', default_value = "direct,bare,layer,chain")]
+    pub(crate) ways: Vec<Way>,
     /// How many streams run at once.
     #[arg(long, default_value_t = 64)]
     pub(crate) streams: usize,
@@ -63,6 +72,9 @@ impl Speed {
 
 #[derive(Debug, Args)]
 pub(crate) struct Hold {
+    /// The ways, of which the first is what the others are compared with. Those with Envoy need its program in ENVOY_BIN.
+    #[arg(long, value_delimiter = ',', default_value = "bare,layer,chain")]
+    pub(crate) ways: Vec<Way>,
     /// How many streams are open at once.
     #[arg(long, default_value_t = 5000)]
     pub(crate) streams: usize,

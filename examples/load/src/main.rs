@@ -1,14 +1,18 @@
-//! What the layer costs: the same traffic directly, through a bare proxy, and through policies.
+//! What the layer costs: the same traffic directly, through a bare proxy, through policies, and through Envoy.
 //!
-//! Upstream, proxies and client are processes of their own with one thread each, all of this program: so the memory and
-//! the processor time of a proxy are its own, and no process needs more than two files per stream.
+//! Upstream, proxies, Envoy's processors and client are processes of their own with one thread each, all of this program: so
+//! the memory and the processor time of a proxy are its own, and no process needs more than two files per stream.
 
 mod check;
 mod child;
 mod cli;
 mod client;
+mod envoy;
 mod hold;
+mod hop;
 mod policies;
+mod process;
+mod processor;
 mod proxy;
 mod server;
 mod speed;
@@ -49,6 +53,10 @@ async fn run(command: Command) -> Result<bool, Box<dyn Error>> {
         }
         Command::Proxy { way, upstream } => {
             server::serve(proxy::router(way, upstream)?).await?;
+            Ok(true)
+        }
+        Command::Processor { way } => {
+            server::run(async |listener| processor::serve(way, listener).await).await?;
             Ok(true)
         }
     }

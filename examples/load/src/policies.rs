@@ -17,8 +17,8 @@ pub(crate) enum Policies {
 impl Policies {
     pub(crate) fn of(way: Way) -> Result<Self, SettingsError> {
         Ok(match way {
-            Way::Direct | Way::Bare => Self::Nothing,
-            Way::Layer => Self::Passthrough,
+            Way::Direct | Way::Bare | Way::Envoy | Way::EnvoyPass => Self::Nothing,
+            Way::Layer | Way::EnvoyLayer => Self::Passthrough,
             Way::Chain => {
                 let rules = RulesSettings::otherwise(Otherwise::Deny)
                     .allow(Rule::tools(["read_*", "list_*"]))

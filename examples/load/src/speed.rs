@@ -5,7 +5,6 @@
 
 use std::error::Error;
 use std::io::{self, Write as _};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use crate::check::Expected;
 use crate::child::Child;
 use crate::cli::Speed;
 use crate::client::Load;
+use crate::hop::{Hop, Spent};
 use crate::policies::Policies;
 use crate::table::{Table, number};
 use crate::tally::{Tally, median, milliseconds};
@@ -25,16 +25,16 @@ pub(crate) async fn run(options: &Speed) -> Result<bool, Box<dyn Error>> {
     let frames = traffic.frames().len();
     let upstream = Child::upstream(options.chunks)?;
     let mut ways = Vec::new();
-    for way in Way::ALL {
-        let proxy = if way == Way::Direct { None } else { Some(Child::proxy(way, upstream.address())?) };
+    for &way in &options.ways {
+        let hop = Hop::start(way, upstream.address())?;
         let expected = Arc::new(traffic.behind(&Policies::of(way)?).await?);
-        ways.push(Measured { way, proxy, expected, fast: Vec::new(), paced: Vec::new() });
+        ways.push(Measured { way, hop, expected, fast: Vec::new(), paced: Vec::new() });
     }
     // Once unmeasured: connections are made, and memory is there.
     for round in 0..=options.rounds {
         for measured in &mut ways {
-            let fast = measured.take(upstream.address(), options.streams, options.each, Duration::ZERO).await;
-            let paced = measured.take(upstream.address(), options.streams, 1, options.pace()).await;
+            let fast = measured.take(options.streams, options.each, Duration::ZERO).await;
+            let paced = measured.take(options.streams, 1, options.pace()).await;
             if round > 0 || fast.tally.failed() + paced.tally.failed() > 0 {
                 measured.fast.push(fast);
                 measured.paced.push(paced);
@@ -48,7 +48,7 @@ pub(crate) async fn run(options: &Speed) -> Result<bool, Box<dyn Error>> {
 /// A way, and what was measured on it, a run for each round.
 struct Measured {
     way: Way,
-    proxy: Option<Child>,
+    hop: Hop,
     expected: Arc<Expected>,
     fast: Vec<Run>,
     paced: Vec<Run>,
@@ -56,19 +56,25 @@ struct Measured {
 
 struct Run {
     tally: Tally,
-    /// What the proxy has used.
-    processor: Option<Duration>,
+    /// What the processes of the way have used.
+    spent: Spent,
+}
+
+impl Run {
+    /// Microseconds per chunk of what was spent.
+    fn cost(&self, frames: usize, spent: impl Fn(Spent) -> Option<Duration>) -> f64 {
+        let chunks = self.tally.streams * frames;
+        spent(self.spent).map_or(f64::NAN, |time| time.as_secs_f64() * 1e6 / chunks as f64)
+    }
 }
 
 impl Measured {
-    async fn take(&self, upstream: SocketAddr, streams: usize, each: usize, pace: Duration) -> Run {
-        let target = self.proxy.as_ref().map_or(upstream, Child::address);
-        let used = || self.proxy.as_ref().and_then(Child::processor_time);
-        let before = used();
+    async fn take(&self, streams: usize, each: usize, pace: Duration) -> Run {
+        let target = self.hop.address();
+        let before = self.hop.processor_time();
         let expected = Arc::clone(&self.expected);
         let tally = Load { target, streams, each, pace, expected }.run().await;
-        let processor = used().zip(before).map(|(after, before)| after.saturating_sub(before));
-        Run { tally, processor }
+        Run { tally, spent: self.hop.processor_time().since(before) }
     }
 
     fn failed(&self) -> usize {
@@ -84,59 +90,72 @@ fn print(options: &Speed, frames: usize, ways: &[Measured]) -> io::Result<()> {
         out,
         "{streams} streams at once, {each} in turn, {frames} chunks of {bytes} bytes, unpaced; {rounds} rounds\n"
     )?;
-    let head = ["way", "MB/s", "of direct", "of bare", "µs per chunk in the proxy", "of bare", "errors"];
+    let (first, second) = (&ways[0], ways.get(1).unwrap_or(&ways[0]));
+    let (of_first, of_second) = (format!("of {}", first.way), format!("of {}", second.way));
+    let head = ["way", "MB/s", &of_first, &of_second, "µs per chunk", &of_second, "errors"];
     let mut table = Table::new(head);
     let rate = |run: &Run| run.tally.megabytes_per_second();
-    let cost = |run: &Run| {
-        let chunks = run.tally.streams * frames;
-        run.processor.map_or(f64::NAN, |time| time.as_secs_f64() * 1e6 / chunks as f64)
-    };
+    let cost = |run: &Run| run.cost(frames, Spent::all);
     for way in ways {
-        let fast =
-            |way: &'_ Measured, value: &dyn Fn(&Run) -> f64| way.fast.iter().map(value).collect::<Vec<_>>();
-        let of = |other: Way, value: &dyn Fn(&Run) -> f64| {
-            ratio(&fast(way, value), &fast(&ways[other as usize], value))
-        };
+        let rates = all(&way.fast, rate);
+        let costs = all(&way.fast, cost);
         table.row(vec![
             way.way.to_string(),
-            number(median(fast(way, &rate))),
-            of(Way::Direct, &rate),
-            of(Way::Bare, &rate),
-            number(median(fast(way, &cost))),
-            of(Way::Bare, &cost),
+            number(median(rates.clone())),
+            ratio(&rates, &all(&first.fast, rate)),
+            ratio(&rates, &all(&second.fast, rate)),
+            number(median(costs.clone())),
+            ratio(&costs, &all(&second.fast, cost)),
             way.fast.iter().map(|run| run.tally.failed()).sum::<usize>().to_string(),
         ]);
     }
     writeln!(out, "{table}")?;
     writeln!(out, "{streams} streams at once, a chunk every {pace_ms} ms; {rounds} rounds\n")?;
-    let head = [
-        "way",
-        "first byte p50",
-        "of bare",
-        "p99",
-        "of bare",
-        "delay p50",
-        "of bare",
-        "p99",
-        "of bare",
-        "errors",
+    let times: [(&str, Times, f64); 4] = [
+        ("first byte p50", first_bytes, 0.5),
+        ("p99", first_bytes, 0.99),
+        ("delay p50", delays, 0.5),
+        ("p99", delays, 0.99),
     ];
-    let mut table = Table::new(head);
+    let mut head = vec!["way"];
+    for (name, _, _) in times {
+        head.extend([name, &of_second]);
+    }
+    head.extend(["µs per chunk", &of_second, "errors"]);
+    let mut table = Table::of(head);
     for way in ways {
         let mut row = vec![way.way.to_string()];
-        for (times, share) in
-            [(first_bytes as Times, 0.5), (first_bytes, 0.99), (delays, 0.5), (delays, 0.99)]
-        {
-            let values = |way: &Measured| -> Vec<f64> {
-                way.paced.iter().map(|run| milliseconds(times(&run.tally), share)).collect()
-            };
-            row.push(format!("{} ms", number(median(values(way)))));
-            row.push(ratio(&values(way), &values(&ways[Way::Bare as usize])));
+        for (_, times, share) in times {
+            let value = |run: &Run| milliseconds(times(&run.tally), share);
+            let values = all(&way.paced, value);
+            row.push(format!("{} ms", number(median(values.clone()))));
+            row.push(ratio(&values, &all(&second.paced, value)));
         }
+        let costs = all(&way.paced, cost);
+        row.push(number(median(costs.clone())));
+        row.push(ratio(&costs, &all(&second.paced, cost)));
         row.push(way.paced.iter().map(|run| run.tally.failed()).sum::<usize>().to_string());
         table.row(row);
     }
     writeln!(out, "{table}")?;
+    if ways.iter().any(|way| way.way.has_envoy()) {
+        writeln!(out, "of the µs per chunk, in Envoy and in its processor; unpaced, then paced\n")?;
+        let mut table =
+            Table::new(["way", "Envoy", "processor", &of_second, "Envoy", "processor", &of_second]);
+        for way in ways.iter().filter(|way| way.way.has_envoy()) {
+            let mut row = vec![way.way.to_string()];
+            for runs in
+                [|way: &Measured| &way.fast, |way: &Measured| &way.paced] as [fn(&Measured) -> &Vec<Run>; 2]
+            {
+                let own = |way: &Measured| all(runs(way), |run| run.cost(frames, |spent| spent.own));
+                row.push(number(median(all(runs(way), |run| run.cost(frames, |spent| spent.envoy)))));
+                row.push(number(median(own(way))));
+                row.push(ratio(&own(way), &own(second)));
+            }
+            table.row(row);
+        }
+        writeln!(out, "{table}")?;
+    }
     for way in ways {
         for (error, count) in way.fast.iter().chain(&way.paced).flat_map(|run| &run.tally.errors) {
             writeln!(out, "{}: {count} × {error}", way.way)?;
@@ -153,6 +172,11 @@ fn first_bytes(tally: &Tally) -> &[u32] {
 
 fn delays(tally: &Tally) -> &[u32] {
     &tally.delays
+}
+
+/// A value of every round.
+fn all(runs: &[Run], value: impl Fn(&Run) -> f64) -> Vec<f64> {
+    runs.iter().map(value).collect()
 }
 
 /// The median of the ratios within the rounds.

@@ -11,6 +11,11 @@ impl Table {
         Self(vec![head.map(str::to_owned).to_vec()])
     }
 
+    /// With a head whose length is not known before.
+    pub(crate) fn of(head: Vec<&str>) -> Self {
+        Self(vec![head.into_iter().map(str::to_owned).collect()])
+    }
+
     pub(crate) fn row(&mut self, row: Vec<String>) {
         self.0.push(row);
     }

@@ -15,19 +15,30 @@ pub(crate) enum Way {
     Layer,
     /// The same proxy in the layer, with a gate for tool calls and redaction.
     Chain,
+    /// Envoy, without a processor.
+    Envoy,
+    /// Envoy with a processor that sends every message back.
+    EnvoyPass,
+    /// Envoy with the layer as its processor, with a policy that looks at nothing.
+    EnvoyLayer,
 }
 
 impl Way {
-    pub(crate) const ALL: [Self; 4] = [Self::Direct, Self::Bare, Self::Layer, Self::Chain];
-    pub(crate) const PROXIES: [Self; 3] = [Self::Bare, Self::Layer, Self::Chain];
-
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Direct => "direct",
             Self::Bare => "bare",
             Self::Layer => "layer",
             Self::Chain => "chain",
+            Self::Envoy => "envoy",
+            Self::EnvoyPass => "envoy-pass",
+            Self::EnvoyLayer => "envoy-layer",
         }
+    }
+
+    /// Whether Envoy is on it.
+    pub(crate) fn has_envoy(self) -> bool {
+        matches!(self, Self::Envoy | Self::EnvoyPass | Self::EnvoyLayer)
     }
 }
 
