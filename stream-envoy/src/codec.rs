@@ -65,7 +65,8 @@ impl<E, D: Message + Default> Decoder for Protobuf<E, D> {
     }
 }
 
-/// A stream of events has messages of some hundred bytes; larger ones make the buffer grow while they last.
-const BUFFER: usize = 2 << 10;
+/// A stream of events has messages of some hundred bytes; larger ones make the buffer grow while they last. Each stream has one
+/// buffer in each direction, and keeps that of its first message as long as the request's headers are looked at.
+const BUFFER: usize = 512;
 /// How much is encoded before it is sent.
 const SENT_AT: usize = 32 << 10;

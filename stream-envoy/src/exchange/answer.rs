@@ -16,25 +16,17 @@ use crate::proto::{self, HttpStatus, ImmediateResponse, Reply};
 
 /// Sends an answer. Given the upstream's head, it is sent as what differs from it; an answer of the layer's own is
 /// sent in one message, upon which Envoy leaves the upstream.
-pub(super) async fn answer<B>(wire: &Wire, head: Option<&Head>, response: Response<B>) -> Result<(), Status>
+pub(super) async fn answer<B>(wire: &Wire, head: Option<Head>, response: Response<B>) -> Result<(), Status>
 where
     B: Body<Data = Bytes, Error = Gone>,
 {
     let (parts, body) = response.into_parts();
-    let is_upstreams = parts.extensions.get::<FromUpstream>().is_some();
-    let is_short = body.size_hint().exact().is_some_and(|length| length <= PIECE as u64);
-    let head = head.filter(|head| {
-        let is_same = is_upstreams && head.status == parts.status;
-        // A response without a body has no place for one.
-        is_same && (head.has_body || body.size_hint().exact() == Some(0)) || head.has_body && !is_short
-    });
-    let Some(head) = head else { return immediate(wire, parts, body).await };
-    let mut changes = headers::diff(&head.headers, &parts.headers);
-    if head.status != parts.status {
-        headers::status(&mut changes, parts.status);
-    }
-    let changed = Reply::ResponseHeaders(proto::head(changes));
-    if !head.has_body {
+    let Some((changed, has_body)) = changed(head, &parts, &body) else {
+        return immediate(wire, parts, body).await;
+    };
+    // It is not needed while the body is sent.
+    drop(parts);
+    if !has_body {
         wire.send_last(changed);
         return Ok(());
     }
@@ -42,6 +34,25 @@ where
     let last = send(wire, body, Reply::ResponseBody, Side::Response, Reply::ResponseTrailers).await;
     wire.send_last(last.map_err(|gone| Status::aborted(gone.to_string()))?);
     Ok(())
+}
+
+/// What differs from the upstream's head, and whether a body follows; nothing if the answer is the layer's own.
+fn changed<B>(head: Option<Head>, parts: &http::response::Parts, body: &B) -> Option<(Reply, bool)>
+where
+    B: Body<Data = Bytes, Error = Gone>,
+{
+    let is_upstreams = parts.extensions.get::<FromUpstream>().is_some();
+    let is_short = body.size_hint().exact().is_some_and(|length| length <= PIECE as u64);
+    let head = head.filter(|head| {
+        let is_same = is_upstreams && head.status == parts.status;
+        // A response without a body has no place for one.
+        is_same && (head.has_body || body.size_hint().exact() == Some(0)) || head.has_body && !is_short
+    })?;
+    let mut changes = headers::diff(&head.headers, &parts.headers);
+    if head.status != parts.status {
+        headers::status(&mut changes, parts.status);
+    }
+    Some((Reply::ResponseHeaders(proto::head(changes)), head.has_body))
 }
 
 /// Sends an answer of the layer's own.

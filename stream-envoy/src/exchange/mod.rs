@@ -140,7 +140,7 @@ async fn run(wire: Wire, handler: Arc<Handler>) -> Result<(), Status> {
     let request = Request::from_parts(parts, ClientBody::new(wire.clone()));
     let response = handler(upstream, request).await;
     let response = response.map_err(|gone| Status::cancelled(gone.to_string()))?;
-    answer::answer(&wire, sent.head(), response).await
+    answer::answer(&wire, sent.take(), response).await
 }
 
 /// Refuses at once what could only fail later, or would never be policed.

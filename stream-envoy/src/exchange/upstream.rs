@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -31,7 +32,7 @@ pub struct Upstream {
 
 /// What was sent by an exchange's service, whichever clone was called.
 #[derive(Clone, Default)]
-pub(super) struct Sent(std::sync::Arc<std::sync::OnceLock<Head>>);
+pub(super) struct Sent(Arc<Mutex<Option<Head>>>);
 
 /// The head of the upstream's response as it came.
 #[derive(Debug)]
@@ -52,9 +53,13 @@ impl Upstream {
 }
 
 impl Sent {
-    /// The upstream's response, if there was one.
-    pub(super) fn head(&self) -> Option<&Head> {
-        self.0.get()
+    /// Takes the head of the upstream's response, if there was one.
+    pub(super) fn take(&self) -> Option<Head> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn set(&self, head: Head) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(head);
     }
 }
 
@@ -94,7 +99,7 @@ where
             let mut parts = headers::response(head.headers.unwrap_or_default()).map_err(Gone::new)?;
             let head = Head { status: parts.status, headers: parts.headers.clone(), has_body };
             // The request is sent once, and so is its head.
-            let _ = sent.0.set(head);
+            sent.set(head);
             parts.extensions.insert(FromUpstream);
             Ok(Response::from_parts(parts, UpstreamBody::new(wire, upload)))
         })

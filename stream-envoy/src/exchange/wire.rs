@@ -69,7 +69,7 @@ impl Wire {
             head: None,
             request: Direction::default(),
             response: Direction::default(),
-            out: VecDeque::new(),
+            out: VecDeque::with_capacity(QUEUE),
             sender: None,
             sent: false,
             bodiless: false,
@@ -150,7 +150,7 @@ impl Wire {
     pub(crate) fn ignore(&self, side: Side) {
         let mut state = self.lock();
         state.side(side).ignored = true;
-        state.side(side).pieces.clear();
+        state.side(side).pieces = VecDeque::new();
         state.other(side).wake();
     }
 
@@ -264,7 +264,7 @@ impl State {
 impl Direction {
     fn data(&mut self, data: Bytes, end: bool) {
         if !self.over && !self.ignored && !data.is_empty() {
-            self.pieces.push_back(Frame::data(data));
+            self.push(Frame::data(data));
         }
         self.over |= end;
         self.wake();
@@ -274,11 +274,18 @@ impl Direction {
         if !self.over {
             self.trailers = Some(trailers.clone());
             if !self.ignored {
-                self.pieces.push_back(Frame::trailers(trailers));
+                self.push(Frame::trailers(trailers));
             }
         }
         self.over = true;
         self.wake();
+    }
+
+    fn push(&mut self, piece: Frame<Bytes>) {
+        if self.pieces.capacity() == 0 {
+            self.pieces.reserve_exact(QUEUE);
+        }
+        self.pieces.push_back(piece);
     }
 
     fn wake(&mut self) {

@@ -126,7 +126,8 @@ where
             Ok(_) => processed(source, &facts, &shared, watch),
         }
     };
-    stream::once(decided).flatten()
+    // What decides is some kilobytes large and over before the first event: its box is given back then.
+    stream::once(Box::pin(decided)).flatten()
 }
 
 fn processed<S, E>(source: S, facts: &Facts, shared: &Shared, watch: Watch) -> BoxStream<'static, Bytes>
