@@ -1,5 +1,7 @@
 """What has to hold for every SDK, whatever the tables say."""
 
+import re
+
 # What the caller of any SDK gets where the answer goes on: the text, and the calls to run.
 READ = 'read_file {"path":"notes.txt"}'
 ANSWERS = {
@@ -10,17 +12,22 @@ ANSWERS = {
     "replaced": ("Let me run it.", ['run {"command":"ls -l"}']),
     "redacted": ("The key [redacted] is in place.", ['read_file {"path":"[redacted].txt"}']),
     "long-hold": ("Let me look.", [READ]),
+    "loop-0": ("It is 3.", []),
+    "loop-1": ("Count.It is 3.", []),
+    "loop-3": ("Count.Count.Count.It is 3.", []),
 }
 
 # Endings that a caller takes for an answer.
 NORMAL = {"stop", "tool_calls", "tool-calls", "end_turn", "tool_use", "completed", "STOP", None}
+# Those of an answer that has no calls.
+FINISHED = {"stop", "end_turn", "completed", "STOP"}
 
 
 def broken(lines):
     """A line for each law that an outcome breaks."""
     wrong = []
     for line in lines:
-        for law in (no_trace, answered, blocked, cancelled):
+        for law in (no_trace, answered, blocked, cancelled, looped):
             problem = law(line["scenario"].removeprefix("whole/"), line["outcome"], line)
             if problem:
                 wrong.append(f"{line['api']}, {line['client']}, {line['scenario']}: {problem}")
@@ -63,3 +70,18 @@ def cancelled(scenario, outcome, _):
     """A client that leaves takes the upstream with it."""
     if scenario == "cancel" and outcome.get("upstream") != "cancelled":
         return f"expected the upstream to be cancelled, found {outcome}"
+
+
+def looped(scenario, outcome, line):
+    """What the gateway runs itself is not seen, the answer ends as one, and the counts of all answers are added up."""
+    if not scenario.startswith("loop-"):
+        return None
+    if outcome.get("returns") not in FINISHED:
+        return f"expected the end of an answer without calls, found {outcome}"
+    for thing in line["handed_out"]:
+        if "count_letters" in thing:
+            return f"expected no trace of the gateway's own call, found {thing}"
+    answers = int(scenario.removeprefix("loop-")) + 1
+    for count in (12 * answers, 7 * answers):
+        if not any(re.search(rf"\b{count}\b", thing) for thing in line["handed_out"]):
+            return f"expected a count of {count}, found none"

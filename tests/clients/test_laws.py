@@ -16,12 +16,26 @@ def line(scenario, outcome, handed_out=()):
     }
 
 
+LOOPED = {"returns": "stop", "text": "Count.It is 3.", "calls": [], "second": "Fine."}
 GOOD = {"returns": "stop", "text": "On it.", "calls": [], "second": "Fine."}
 
 
 class Laws(unittest.TestCase):
     def assert_broken(self, expected, line):
         self.assertEqual(laws.broken([line]), [f"openai-chat, some, {line['scenario']}: {expected}"])
+
+    def test_a_looped_answer_has_counts_and_no_call(self):
+        self.assertEqual(laws.broken([line("loop-1", LOOPED, ["Usage(input=24, output=14)"])]), [])
+        self.assert_broken("expected a count of 24, found none", line("loop-1", LOOPED, ["Usage(input=12, output=14)"]))
+        called = LOOPED | {"returns": "tool_calls"}
+        self.assert_broken(
+            f"expected the end of an answer without calls, found {called}",
+            line("loop-1", called, ["Usage(input=24, output=14)"]),
+        )
+        self.assert_broken(
+            "expected no trace of the gateway's own call, found Call(count_letters)",
+            line("loop-1", LOOPED, ["Usage(24, 14)", "Call(count_letters)"]),
+        )
 
     def test_a_good_outcome_breaks_none(self):
         good = [

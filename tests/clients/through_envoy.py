@@ -14,6 +14,11 @@ from pathlib import Path
 EXCEPTIONS = {
     "upstream-cut": "an upstream that breaks off makes Envoy reset the client's stream: no ending can be sent",
 }
+# Scenario: why it cannot be asked for at all. `gateway envoy` refuses their file.
+LOOP = "the tool loop asks the upstream again, and Envoy's external processor cannot make Envoy send a request twice"
+LEFT_OUT = {"loop-0": LOOP, "loop-1": LOOP, "loop-3": LOOP}
+# The gateways that only those are asked of.
+WITHOUT = {"LOOP"}
 APIS = ["openai-chat", "openai-responses", "anthropic-messages", "gemini"]
 
 

@@ -124,7 +124,7 @@ where
             let is_over = piece.is_none();
             for frame in answer.frames(piece.as_ref())? {
                 self.turns.bytes = self.turns.bytes.saturating_add(frame.raw().len());
-                self.frame(&mut answer, frame)?;
+                self.frame(&mut answer, frame, is_over)?;
                 if answer.fold.state().is_terminal() || self.out.len() > 64 {
                     self.flush().await;
                 }
@@ -139,12 +139,17 @@ where
         }
     }
 
-    /// Takes one frame.
-    fn frame(&mut self, answer: &mut Answer, frame: Frame) -> Result<(), Broken> {
+    /// Takes one frame. A tail is what the end of the bytes made a frame of: what it says is known only when the fold is
+    /// over, so that it waits for the decision in any case.
+    fn frame(&mut self, answer: &mut Answer, frame: Frame, is_tail: bool) -> Result<(), Broken> {
         // Nothing is to be known of what carries nothing: it may overtake.
         let says_nothing = frame.data_bytes().is_none() && !frame.is_stray();
         if says_nothing || frame.event() == Some("ping") {
-            self.out.push(frame.raw().clone());
+            if is_tail {
+                answer.held.push(frame);
+            } else {
+                self.out.push(frame.raw().clone());
+            }
             return Ok(());
         }
         if self.is_too_long(answer) {
@@ -157,17 +162,30 @@ where
         let unreadable = || Broken::from("the upstream's answer could not be read");
         folded.map_err(|_| unreadable())?;
         if frame.is_stray() {
-            self.out.push(frame.raw().clone());
-            return Ok(());
+            // A line that only some clients read, and that cannot be written without its call.
+            if has_call {
+                return Err(unreadable());
+            }
+        } else {
+            self.join.read(&frame).map_err(|_| unreadable())?;
         }
-        self.join.read(&frame).map_err(|_| unreadable())?;
         answer.holds |= has_call;
-        if answer.holds {
+        if answer.holds || is_tail {
             answer.held.push(frame);
             Ok(())
         } else {
-            self.join.write(&frame, Mode::Pass, &mut self.out).map_err(|_| unreadable())
+            self.write(&frame, Mode::Pass)
         }
+    }
+
+    /// Writes a frame for the client. What is no event has no numbers to go on with.
+    fn write(&mut self, frame: &Frame, mode: Mode) -> Result<(), Broken> {
+        if frame.is_stray() || frame.data_bytes().is_none() {
+            self.out.push(frame.raw().clone());
+            return Ok(());
+        }
+        let written = self.join.write(frame, mode, &mut self.out);
+        written.map_err(|_| Broken::from("the upstream's answer could not be read"))
     }
 
     /// Whether more has come than may be kept, and nothing waits: the first answer goes on all the same, but is no longer
@@ -203,8 +221,18 @@ where
             Decision::Last(mode) => *mode,
             _ => Mode::Inner,
         };
+        let passes = matches!(decision, Decision::Last(Mode::Pass)) && self.turns.iteration == 0;
         for frame in &answer.held {
-            self.join.write(frame, mode, &mut self.out).map_err(|_| unreadable())?;
+            let is_open = !frame.raw().ends_with(b"\n\n") && !frame.raw().ends_with(b"\r\n\r\n");
+            // A tail that is no event may have a call in it, which nobody could take out (rule 9).
+            if is_open && !passes && (frame.is_stray() || frame.data_bytes().is_none()) {
+                continue;
+            }
+            self.write(frame, mode)?;
+            // Something may follow: an event is over only with its border (rule 20).
+            if is_open && is_over && !passes {
+                self.out.push(Bytes::from_static(b"\n\n"));
+            }
         }
         self.flush().await;
         if let (Decision::Last(mode), false) = (&decision, is_over) {

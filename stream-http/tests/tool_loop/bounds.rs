@@ -102,21 +102,19 @@ async fn a_failed_or_slow_tool_becomes_a_result() {
 #[tokio::test]
 async fn a_result_of_50_megabytes_is_cut() {
     for kind in WireKind::ALL {
-        let calls = script().call("c", "huge", "{}");
-        let mut looped = Looped::scripts(kind, true, vec![calls, done()]);
-        looped.tools = Tools::new()
-            .offer(
-                ToolSpec::new("huge", ""),
-                function(|_, _| async { ToolResult::text("ä".repeat(25 << 20)) }),
-            )
-            .unwrap();
-        let answer = looped.settings(|settings| settings.result_bytes(9)).clone();
-        let text = answer.ask(kind, true).await;
-        assert_eq!(text.report(kind, true).view().choices[0].content, "It is 5.");
-        let asked = answer.asked()[1].to_string();
-        let result = r"ääää\n[cut: the result has 52428800 bytes, of which 8 are shown]";
-        assert_eq!(asked.matches(result).count(), 1, "{kind}");
-        assert_eq!(answer.runs(), [("huge".to_owned(), 1, "cut".to_owned())]);
+        for streamed in [true, false] {
+            let calls = script().call("c", "huge", "{}");
+            let mut looped = Looped::scripts(kind, streamed, vec![calls, done()]);
+            let huge = function(|_, _| async { ToolResult::text("ä".repeat(25 << 20)) });
+            looped.tools = Tools::new().offer(ToolSpec::new("huge", ""), huge).unwrap();
+            let looped = looped.settings(|settings| settings.result_bytes(9));
+            let answer = looped.ask(kind, streamed).await;
+            assert_eq!(answer.report(kind, streamed).view().choices[0].content, "It is 5.");
+            let asked = looped.asked()[1].to_string();
+            let result = r"ääää\n[cut: the result has 52428800 bytes, of which 8 are shown]";
+            assert_eq!(asked.matches(result).count(), 1, "{kind}");
+            assert_eq!(looped.runs(), [("huge".to_owned(), 1, "cut".to_owned())]);
+        }
     }
 }
 

@@ -87,6 +87,28 @@ async fn a_cut_turn_runs_nothing() {
     }
 }
 
+/// A line that only lenient clients read (rule 9) cannot be written without the call that stands in it: the answer ends.
+#[tokio::test]
+async fn a_call_in_a_stray_line_is_neither_run_nor_shown() {
+    let kind = WireKind::OpenAiChat;
+    for tail in [false, true] {
+        let looped = Looped::new(move |_| {
+            let text = String::from_utf8(adds(1).bytes(kind).to_vec()).unwrap();
+            let at = text.find("data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,\"model\":\"scripted\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\"").unwrap();
+            let (before, call) = text.split_at(at);
+            let end = call.find("\n\n").unwrap();
+            let stray =
+                if tail { call[..end].trim_start_matches("data: ").to_owned() } else { format!(" {call}") };
+            reply("text/event-stream", format!("{before}{stray}"))
+        });
+        let answer = looped.ask(kind, true).await;
+        let report = check(format(kind), &answer.body);
+        assert_eq!(report.view().ended, Ended::Error, "{}", answer.text());
+        assert_eq!(answer.text().matches("call_1").count(), 0, "{}", answer.text());
+        assert_eq!((looped.runs().len(), looped.asked().len()), (0, 1));
+    }
+}
+
 /// A second answer in another format: the API's error.
 #[tokio::test]
 async fn a_second_answer_of_another_format_ends_with_an_error() {

@@ -6,5 +6,6 @@ mod bounds;
 mod endpoint;
 mod faults;
 mod kit;
+mod laws;
 mod one_answer;
 mod which;

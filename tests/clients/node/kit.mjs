@@ -1,8 +1,8 @@
 // What the Node drivers share: the scenarios, and one line of JSON for each outcome. The same as python/kit.py.
 import { inspect } from "node:util";
 
-// BY_STATUS is a gateway that tells of a block by the status.
-const { BY_STATUS, GATEWAY, UPSTREAM } = process.env;
+// BY_STATUS is a gateway that tells of a block by the status, LOOP one that runs a tool itself.
+const { BY_STATUS, GATEWAY, LOOP, UPSTREAM } = process.env;
 
 // The scenarios, as `src/scenario.rs` has them.
 const STREAMED = process.env.STREAMED.split(" ");
@@ -46,7 +46,8 @@ export class Client {
   static hasWhole = true;
 
   constructor(scenario, whole) {
-    this.base = `${scenario === "blocked-status" ? BY_STATUS : GATEWAY}/${scenario}`;
+    const gateway = scenario.startsWith("loop-") ? LOOP : GATEWAY;
+    this.base = `${scenario === "blocked-status" ? BY_STATUS : gateway}/${scenario}`;
     const { api, title } = this.constructor;
     this.tag = `${api} ${title} ${whole ? "whole" : "streamed"}`.replace(/[^a-z]+/g, "-");
     this.headers = { "x-client": this.tag };

@@ -13,6 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 GATEWAY = os.environ["GATEWAY"]
 # A gateway that tells of a block by the status.
 BY_STATUS = os.environ["BY_STATUS"]
+# A gateway that runs a tool itself; there is none through Envoy.
+LOOP = os.environ.get("LOOP")
 UPSTREAM = os.environ["UPSTREAM"]
 # The scenarios, as `src/scenario.rs` has them.
 STREAMED = os.environ["STREAMED"].split()
@@ -78,7 +80,8 @@ class Client:
     has_whole = True
 
     def __init__(self, scenario, whole):
-        self.base = f"{BY_STATUS if scenario == 'blocked-status' else GATEWAY}/{scenario}"
+        gateway = LOOP if scenario.startswith("loop-") else GATEWAY
+        self.base = f"{BY_STATUS if scenario == 'blocked-status' else gateway}/{scenario}"
         # Held answers are longer than this: only keep-alives get a client over them.
         self.timeout = 1.5 if scenario == "long-hold" else 30.0
         self.tag = re.sub("[^a-z]+", "-", f"{self.api} {self.name} {'whole' if whole else 'streamed'}")

@@ -27,6 +27,8 @@ pub(crate) enum How {
     Broken,
     /// An error with this status is all that comes.
     Status(u16),
+    /// After so many calls of a tool that the gateway runs.
+    Looped(usize),
 }
 
 impl Scenario {
@@ -74,8 +76,21 @@ pub(crate) fn all() -> Vec<Scenario> {
         new("cut-short", saying("Let me look.").cut()).only_streamed(),
         // What comes after the first text comes after the client has gone.
         new("cancel", read(saying("Let me look.").pause(Duration::from_secs(60)))).only_streamed(),
+        new("loop-0", script()).sent(How::Looped(0)),
+        new("loop-1", script()).sent(How::Looped(1)),
+        new("loop-3", script()).sent(How::Looped(3)),
         new("long-hold", read(saying("Let me look.")).pause(Duration::from_secs(3))).only_streamed(),
     ]
+}
+
+/// What is said in a loop: a call until the tool has answered so often.
+pub(crate) fn looped(answered: usize, times: usize) -> Script {
+    if answered < times {
+        let call = format!("call_{answered}");
+        saying("Count.").call(call, "count_letters", r#"{"word":"strawberry","letter":"r"}"#)
+    } else {
+        saying("It is 3.")
+    }
 }
 
 /// The answer to every second turn.

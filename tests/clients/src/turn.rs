@@ -39,6 +39,27 @@ pub(crate) fn read(kind: WireKind, request: &Value, body: &[u8]) -> Turn {
     if report.is_clean() { Turn::Second } else { Turn::Refused(report.to_string().trim().to_owned()) }
 }
 
+/// How many results of tools a request has.
+pub(crate) fn results(kind: WireKind, request: &Value) -> usize {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    match kind {
+        WireKind::OpenAiChat => {
+            list(&request["messages"]).iter().filter(|message| message["role"] == "tool").count()
+        }
+        WireKind::OpenAiResponses => {
+            list(&request["input"]).iter().filter(|item| item["type"] == "function_call_output").count()
+        }
+        WireKind::AnthropicMessages => {
+            let blocks = list(&request["messages"]).into_iter().flat_map(|message| list(&message["content"]));
+            blocks.filter(|block| block["type"] == "tool_result").count()
+        }
+        WireKind::Gemini => {
+            let parts = list(&request["contents"]).into_iter().flat_map(|content| list(&content["parts"]));
+            parts.filter(|part| part.get("functionResponse").is_some()).count()
+        }
+    }
+}
+
 /// A Gemini request with the contents of each turn in one.
 ///
 /// The chats of Google's SDKs keep every chunk of a stream as a content of its own, the empty text of the last one too,

@@ -18,7 +18,7 @@ use stream_testkit::faults::{Fault, FaultError, Upstream};
 use stream_testkit::{ChunkLog, Script, WireKind};
 
 use crate::fates::{Fate, Fates, Receipt};
-use crate::scenario::{How, Scenario, second};
+use crate::scenario::{How, Scenario, looped, second};
 use crate::turn::{self, Turn};
 
 /// What the upstream knows.
@@ -50,11 +50,17 @@ pub(crate) async fn answer(State(known): State<Known>, request: Request) -> Resp
     let stream = asked.stream.unwrap_or_else(|| request["stream"] == true);
     match turn::read(asked.kind, &request, &body) {
         Turn::First => {}
+        Turn::Second if matches!(scenario.how, How::Looped(_)) && turn::results(asked.kind, &request) > 0 => {
+        }
         Turn::Second => return sent(asked.kind, stream, &second(), How::Plainly, None),
         Turn::Refused(why) => return error(asked.kind, StatusCode::BAD_REQUEST, &why),
     }
     let client = head.headers.get("x-client").and_then(|name| name.to_str().ok()).unwrap_or_default();
     let receipt = known.fates.receipt(&format!("{name}/{client}"));
+    if let How::Looped(times) = scenario.how {
+        let script = looped(turn::results(asked.kind, &request), times);
+        return sent(asked.kind, stream, &script, How::Plainly, Some(receipt));
+    }
     sent(asked.kind, stream, &scenario.script, scenario.how, Some(receipt))
 }
 
@@ -90,7 +96,7 @@ fn sent(kind: WireKind, stream: bool, script: &Script, how: How, receipt: Option
     }
     let log = script.to_log(kind);
     let upstream = match how {
-        How::Plainly | How::Status(_) => Upstream::new(&log),
+        How::Plainly | How::Status(_) | How::Looped(_) => Upstream::new(&log),
         How::Haltingly(lasts) => Upstream::new(&log).fault(&Fault::Stall { at: halt(&log), lasts }),
         How::Broken => {
             let at = halt(&log);
