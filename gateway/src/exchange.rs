@@ -7,10 +7,15 @@ use stream_http::tool_loop::Run;
 use stream_http::{Api, Facts};
 
 use crate::doors::ClientName;
+use crate::telemetry::Answer;
 
 /// A request and its answer: an extension of the request. Clones share what is known.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Exchange(Arc<Mutex<Known>>);
+pub(crate) struct Exchange {
+    known: Arc<Mutex<Known>>,
+    /// What telemetry tells of the answer, where there is telemetry.
+    pub(crate) answer: Option<Answer>,
+}
 
 /// What is known.
 #[derive(Debug, Default)]
@@ -33,9 +38,14 @@ pub(crate) struct Known {
 }
 
 impl Exchange {
+    /// An exchange of which telemetry tells, where there is telemetry.
+    pub(crate) fn new(answer: Option<Answer>) -> Self {
+        Self { known: Arc::default(), answer }
+    }
+
     /// What is known now.
     pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The client, if one is known.
@@ -45,6 +55,9 @@ impl Exchange {
 
     /// An answer is about to be policed.
     pub(crate) fn policed(&self, facts: &Facts) {
+        if let Some(answer) = &self.answer {
+            answer.policed(facts);
+        }
         let mut known = self.known();
         known.api = Some(facts.api());
         known.model = facts.model().map(str::to_owned);

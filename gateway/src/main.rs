@@ -19,6 +19,7 @@ mod progress;
 mod reload;
 mod replay;
 mod serve;
+mod telemetry;
 mod tools;
 mod upstream;
 

@@ -149,8 +149,10 @@ fn inode(_: &std::fs::Metadata) -> u64 {
 
 /// Says what only a new start can change.
 fn restart_needed(old: &Config, new: &Config) {
-    if (old.listen, old.admin, &old.envoy) != (new.listen, new.admin, &new.envoy) {
-        tracing::warn!("addresses, windows and the table envoy count from the next start on");
+    let lasting =
+        |config: &Config| (config.listen, config.admin, config.envoy.clone(), config.telemetry.clone());
+    if lasting(old) != lasting(new) {
+        tracing::warn!("addresses, windows and the tables envoy and telemetry count from the next start on");
     }
 }
 

@@ -42,7 +42,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "unknown-key",
         "lisen = \"127.0.0.1:0\"\nPASS",
-        "gateway.toml: line 1, column 1: unknown field `lisen`, expected one of `listen`, `admin`, `live_content`, `open`, `client`, `tls`, `connections`, `record`, `record_clients`, `request_log`, `unknown_route`, `unreadable`, `block_status`, `session`, `call_tags`, `interleaved_calls`, `tool_loop`, `upstream`, `limits`, `envoy`, `route`, `policy`, `text_calls`",
+        "gateway.toml: line 1, column 1: unknown field `lisen`, expected one of `listen`, `admin`, `live_content`, `open`, `client`, `tls`, `connections`, `record`, `record_clients`, `request_log`, `telemetry`, `unknown_route`, `unreadable`, `block_status`, `session`, `call_tags`, `interleaved_calls`, `tool_loop`, `upstream`, `limits`, `envoy`, `route`, `policy`, `text_calls`",
     ),
     (
         "call-tags-without-effect",
@@ -442,10 +442,67 @@ const WRONG: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// A table that the program cannot follow is refused, and not ignored.
+#[cfg(not(feature = "otel"))]
+const TELEMETRY: &[(&str, &str, &str)] = &[(
+    "telemetry-without-the-feature",
+    "live_content = false\n[telemetry]\nendpoint = \"http://127.0.0.1:4317\"\nPASS",
+    "gateway.toml: line 2, column 1: expected a program with the feature otel beside telemetry, found one without: build it with `cargo build -p gateway --features otel`",
+)];
+
+#[cfg(feature = "otel")]
+const TELEMETRY: &[(&str, &str, &str)] = &[
+    (
+        "telemetry-nowhere",
+        "[telemetry]\nevery = \"5s\"\nPASS",
+        "gateway.toml: line 1, column 1: missing field `endpoint`",
+    ),
+    (
+        "telemetry-key",
+        "[telemetry]\nendpoint = \"http://a:4317\"\nprotocol = \"http\"\nPASS",
+        "gateway.toml: line 3, column 1: unknown field `protocol`, expected one of `endpoint`, `ca`, `headers_env`, `service`, `every`, `sample`",
+    ),
+    (
+        "telemetry-endpoint",
+        "[telemetry]\nendpoint = \"localhost:4317\"\nPASS",
+        "gateway.toml: line 2, column 12: expected an address such as https://api.example.com, found \"localhost:4317\"",
+    ),
+    (
+        "telemetry-ca-without-https",
+        "[telemetry]\nendpoint = \"http://a:4317\"\nca = \"file\"\nPASS",
+        "gateway.toml: line 3, column 6: expected an https address beside ca, found \"http://a:4317\"",
+    ),
+    (
+        "telemetry-ca-of-nothing",
+        "[telemetry]\nendpoint = \"https://a:4317\"\nca = \"file\"\nPASS",
+        "gateway.toml: line 3, column 6: file: expected certificates in PEM form, found none",
+    ),
+    (
+        "telemetry-every",
+        "[telemetry]\nendpoint = \"http://a:4317\"\nevery = \"0s\"\nPASS",
+        "gateway.toml: line 3, column 9: expected a time such as 200ms, 15s or 5m, found \"0s\"",
+    ),
+    (
+        "telemetry-sample",
+        "[telemetry]\nendpoint = \"http://a:4317\"\nsample = 1.5\nPASS",
+        "gateway.toml: line 3, column 10: expected a part from 0.0 to 1.0, found 1.5",
+    ),
+    (
+        "telemetry-header",
+        "[telemetry]\nendpoint = \"http://a:4317\"\nheaders_env = { \"a b\" = \"EMPTY_KEY\" }\nPASS",
+        "gateway.toml: line 3, column 17: expected the name of a header, found \"a b\"",
+    ),
+    (
+        "telemetry-header-of-nothing",
+        "[telemetry]\nendpoint = \"http://a:4317\"\nheaders_env = { api-key = \"EMPTY_KEY\" }\nPASS",
+        "gateway.toml: line 3, column 27: expected a value for a header in the environment variable \"EMPTY_KEY\", found none",
+    ),
+];
+
 #[test]
 fn every_mistake_is_told_with_its_place_and_nothing_is_served() {
     let mut wrong = Vec::new();
-    for (name, text, expected) in WRONG {
+    for (name, text, expected) in WRONG.iter().chain(TELEMETRY) {
         let found = said(name, &text.replace("PASS", PASS));
         if found != format!("gateway: {expected}") {
             wrong.push(format!("{name}\n  expected gateway: {expected}\n  found    {found}"));

@@ -17,6 +17,7 @@ use super::duration::time;
 use super::envoy::{Envoy, EnvoyFile};
 use super::route::{Route, RouteFile};
 use super::session::{self, SessionFile, Source};
+use super::telemetry::{self, TelemetryFile};
 use super::tool_loop::{LoopConfig, ToolLoopFile};
 use super::upstream::{Keys, Upstreams};
 use super::{Config, Fault, Record, Targets, names_network};
@@ -39,6 +40,7 @@ pub(super) struct File {
     record: Option<PathBuf>,
     record_clients: Option<Spanned<Vec<Spanned<String>>>>,
     request_log: Option<PathBuf>,
+    telemetry: Option<Spanned<TelemetryFile>>,
     unknown_route: Option<Choice>,
     unreadable: Option<Choice>,
     block_status: Option<Spanned<u16>>,
@@ -73,6 +75,7 @@ pub(super) const KEYS: &[&str] = &[
     "record",
     "record_clients",
     "request_log",
+    "telemetry",
     "unknown_route",
     "unreadable",
     "block_status",
@@ -164,6 +167,7 @@ impl File {
         }
         let tool_loop = self.tool_loop.as_ref();
         let tool_loop = tool_loop.map(|tools| LoopConfig::build(tools, text, &clients, keys)).transpose()?;
+        let telemetry = self.telemetry.as_ref().map(|file| telemetry::build(file, text, directory));
         Ok(Config {
             listen: listen.unwrap_or(LISTEN),
             admin,
@@ -181,6 +185,7 @@ impl File {
             record,
             tool_loop,
             request_log: self.request_log.map(|file| directory.join(file)),
+            telemetry: telemetry.transpose()?,
             asks_over_network: names_network(text) || routes.iter().any(|route| route.asks_over_network),
             routes,
             clients,

@@ -9,6 +9,7 @@ mod file;
 mod glob;
 mod route;
 mod session;
+mod telemetry;
 mod tool_loop;
 mod upstream;
 mod which;
@@ -28,6 +29,7 @@ pub(crate) use self::tool_loop::LoopConfig;
 pub(crate) use self::upstream::{Keys, Target, Targets};
 use crate::doors::{ClientName, Clients};
 use crate::listen::{Connections, TlsFiles};
+use crate::telemetry::Collector;
 
 /// Everything that a file says.
 #[derive(Debug, Clone)]
@@ -53,6 +55,7 @@ pub(crate) struct Config {
     pub(crate) request_log: Option<PathBuf>,
     /// The tools that the gateway runs itself.
     pub(crate) tool_loop: Option<LoopConfig>,
+    pub(crate) telemetry: Option<Collector>,
     /// What only `gateway envoy` looks at.
     pub(crate) envoy: Envoy,
     /// The files that were read beside the first.

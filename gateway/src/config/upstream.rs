@@ -182,7 +182,7 @@ impl fmt::Debug for Target {
 }
 
 /// Reads the address of an upstream: scheme, host, and a path before the API's own.
-fn base(url: &str) -> Result<Uri, String> {
+pub(super) fn base(url: &str) -> Result<Uri, String> {
     let wrong = || format!("expected an address such as https://api.example.com, found {url:?}");
     let uri: Uri = url.parse().map_err(|_| wrong())?;
     let known = matches!(uri.scheme_str(), Some("http" | "https"));

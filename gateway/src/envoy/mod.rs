@@ -15,7 +15,7 @@ use crate::config::{Config, Keys};
 use crate::listen;
 use crate::live::Live;
 use crate::reload::{Current, Source};
-use crate::serve::meter::Meter;
+use crate::serve::eyes::Eyes;
 use crate::serve::{Layers, admin, listen_on, log, shutdown};
 
 /// Serves until it is told to stop, or writes Envoy's configuration.
@@ -57,9 +57,9 @@ async fn serve(config: Config, source: Source) -> Result<ExitCode, String> {
     );
     let _ = std::io::stdout().flush();
 
-    let meter = Meter::default();
     let live = Live::new(config.live_content);
-    let layers = Current::new(Layers::new(&config, &meter, Some(&live))?);
+    let eyes = Eyes::new(&config, Some(live.clone()))?;
+    let layers = Current::new(Layers::new(&config, &eyes)?);
     let envoy = config.envoy.clone();
     let server = Server::new(exchange::service(layers.clone()))
         .stream_window(envoy.stream_window)
@@ -68,15 +68,16 @@ async fn serve(config: Config, source: Source) -> Result<ExitCode, String> {
         .drain(envoy.drain);
     let stop = shutdown::asked().shared();
     // The admin side answers until the program ends, so that the end can be watched.
-    let app = admin::app(meter.clone(), stop.clone()).merge(live.routes());
+    let app = admin::app(eyes.meter.clone(), stop.clone()).merge(live.routes());
     tokio::spawn(listen::serve(admin, app, None, config.connections, std::future::pending()));
-    let counted = meter.clone();
+    let (meter, seen) = (eyes.meter.clone(), eyes.clone());
     tokio::spawn(source.follow(config, layers, meter, move |config| {
-        Box::pin(std::future::ready(Layers::new(config, &counted, Some(&live))))
+        Box::pin(std::future::ready(Layers::new(config, &seen)))
     }));
     let served = server.serve(listener, stop.clone()).await;
     served.map_err(|error| format!("cannot serve: {error}"))?;
     tracing::info!("every stream is over");
+    eyes.close().await;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -11,6 +11,7 @@ use tracing::Span;
 
 use super::meter::Meter;
 use super::request_log::{Answered, Logged};
+use crate::telemetry::Answer;
 
 /// A body that is watched: when its first byte leaves, how many do, and whether the client stayed.
 #[derive(Debug)]
@@ -23,13 +24,21 @@ pub(super) struct Followed {
     first_byte: Option<Duration>,
     ended: bool,
     logged: Option<Logged>,
+    told: Option<Answer>,
 }
 
 impl Followed {
-    pub(super) fn new(body: Body, span: Span, meter: Meter, start: Instant, logged: Option<Logged>) -> Self {
+    pub(super) fn new(
+        body: Body,
+        span: Span,
+        meter: Meter,
+        start: Instant,
+        logged: Option<Logged>,
+        told: Option<Answer>,
+    ) -> Self {
         meter.counts().open += 1;
         let ended = body.is_end_stream();
-        Self { body, span, meter, start, bytes: 0, first_byte: None, ended, logged }
+        Self { body, span, meter, start, bytes: 0, first_byte: None, ended, logged, told }
     }
 }
 
@@ -79,8 +88,12 @@ impl Drop for Followed {
         counts.abandoned += u64::from(!self.ended);
         drop(counts);
         let (bytes, ended, took) = (self.bytes, self.ended, self.start.elapsed());
+        let answered = Answered { bytes, first_byte: self.first_byte, took, stayed: ended };
         if let Some(logged) = &self.logged {
-            logged.write(Answered { bytes, first_byte: self.first_byte, took, stayed: ended });
+            logged.write(answered);
+        }
+        if let Some(told) = &self.told {
+            told.over(answered);
         }
         let took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         self.span.in_scope(|| {

@@ -2,6 +2,7 @@
 
 pub(crate) mod admin;
 mod body;
+pub(crate) mod eyes;
 mod looped;
 pub(crate) mod meter;
 mod metrics;
@@ -26,11 +27,12 @@ use stream_policies::observe::{Observers, Traced};
 use tokio::net::TcpListener;
 use tower_layer::Layer as _;
 
+use self::eyes::Eyes;
 use self::looped::{Servers, Unwrapped};
-use self::meter::Meter;
 use self::record::Recorder;
 use self::record::Taped;
 use self::request::Around;
+pub(crate) use self::request_log::Answered;
 use self::request_log::RequestLog;
 use self::switch::Switch;
 use crate::cli::{self, LogFormat};
@@ -96,10 +98,9 @@ async fn serve(config: Config, source: Option<Source>) -> Result<ExitCode, Strin
         None => None,
     };
     let tls = config.tls.clone().map(Tls::load).transpose()?;
-    let meter = Meter::default();
-    let live = config.admin.map(|_| Live::new(config.live_content));
+    let eyes = Eyes::new(&config, config.admin.map(|_| Live::new(config.live_content)))?;
     let servers = Servers::default();
-    let (policed, tools) = looping_app(&config, &meter, live.as_ref(), &servers).await?;
+    let (policed, tools) = looping_app(&config, &eyes, &servers).await?;
     let policed = Current::new(policed);
     let app =
         Router::new().route("/healthz", get(async || "ok\n")).fallback_service(Switch::new(policed.clone()));
@@ -111,18 +112,18 @@ async fn serve(config: Config, source: Option<Source>) -> Result<ExitCode, Strin
     drop(tools);
     let stop = shutdown::asked().shared();
     if let Some((listener, _)) = admin {
-        let routes = live.as_ref().map(Live::routes).unwrap_or_default();
-        let app = admin::app(meter.clone(), stop.clone()).merge(routes);
+        let routes = eyes.live.as_ref().map(Live::routes).unwrap_or_default();
+        let app = admin::app(eyes.meter.clone(), stop.clone()).merge(routes);
         // The admin side answers until the program ends, so that the end can be watched.
         tokio::spawn(listen::serve(listener, app, None, config.connections, std::future::pending()));
     }
     let connections = config.connections;
     if let Some(source) = source {
-        let counted = meter.clone();
+        let (meter, eyes) = (eyes.meter.clone(), eyes.clone());
         tokio::spawn(source.follow(config, policed, meter, move |config| {
-            let (meter, live, servers) = (counted.clone(), live.clone(), servers.clone());
+            let (eyes, servers) = (eyes.clone(), servers.clone());
             Box::pin(async move {
-                let (app, tools) = looping_app(config, &meter, live.as_ref(), &servers).await?;
+                let (app, tools) = looping_app(config, &eyes, &servers).await?;
                 if !tools.is_empty() {
                     tracing::info!(?tools, "the gateway runs these tools itself");
                 }
@@ -132,6 +133,7 @@ async fn serve(config: Config, source: Option<Source>) -> Result<ExitCode, Strin
     }
     listen::serve(listener, app, tls, connections, stop).await;
     tracing::info!("every stream is over");
+    eyes.close().await;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -143,16 +145,11 @@ pub(crate) async fn listen_on(address: SocketAddr) -> Result<(TcpListener, Socke
 }
 
 /// Everything between clients and upstreams, and the tools that are run there.
-async fn looping_app(
-    config: &Config,
-    meter: &Meter,
-    live: Option<&Live>,
-    servers: &Servers,
-) -> Result<(Router, Tools), String> {
+async fn looping_app(config: &Config, eyes: &Eyes, servers: &Servers) -> Result<(Router, Tools), String> {
     let (tools, connections) = servers.reach(config).await?;
     let upstream = Upstream::new(config.targets.clone(), config.settings.clone())?;
-    let layers = Layers::new(config, meter, live)?;
-    let app = match looped::layer(config, tools.clone(), meter) {
+    let layers = Layers::new(config, eyes)?;
+    let app = match looped::layer(config, tools.clone(), &eyes.meter) {
         Some(tool_loop) => Router::new().fallback_service(layers.looping_over(upstream, &tool_loop)),
         None => Router::new().fallback_service(layers.over(upstream)),
     };
@@ -167,7 +164,7 @@ pub(crate) struct Layers {
     recorder: Option<Recorder>,
     log: Option<RequestLog>,
     config: Arc<Config>,
-    meter: Meter,
+    eyes: Eyes,
 }
 
 /// An upstream behind the policies, and behind the tool loop around them.
@@ -175,13 +172,13 @@ type Policed<S> = PolicyService<Taped<S>>;
 type Looping<S> = ToolLoopService<Unwrapped<Policed<S>>>;
 
 impl Layers {
-    pub(crate) fn new(config: &Config, meter: &Meter, live: Option<&Live>) -> Result<Self, String> {
+    pub(crate) fn new(config: &Config, eyes: &Eyes) -> Result<Self, String> {
         Ok(Self {
-            policies: policies(config, meter, live),
+            policies: policies(config, eyes),
             recorder: config.record.clone().map(Recorder::new),
             log: config.request_log.as_deref().map(RequestLog::open).transpose()?,
             config: Arc::new(config.clone()),
-            meter: meter.clone(),
+            eyes: eyes.clone(),
         })
     }
 
@@ -203,15 +200,14 @@ impl Layers {
     fn around<S>(&self, inner: S) -> Around<Doors<S>> {
         let Config { clients, settings, connections, .. } = &*self.config;
         let doors = Doors::new(inner, clients.clone(), settings.clone(), connections.body);
-        Around::new(doors, self.meter.clone(), self.recorder.clone(), self.log.clone())
+        Around::new(doors, self.eyes.clone(), self.recorder.clone(), self.log.clone())
     }
 }
 
 /// The policies of a configuration, as a layer whose decisions are counted and logged.
-fn policies(config: &Config, meter: &Meter, live: Option<&Live>) -> PolicyLayer {
+fn policies(config: &Config, eyes: &Eyes) -> PolicyLayer {
     let shared = Arc::new(config.clone());
-    let observed = meter.clone();
-    let live = live.cloned();
+    let (meter, live) = (eyes.meter.clone(), eyes.live.clone());
     PolicyLayer::with_settings(config.settings.clone(), move |facts: &Facts| {
         let set = shared.policies(facts).clone();
         let plan = set.chain().into_iter().fold(Plan::new(), Plan::policy);
@@ -223,13 +219,16 @@ fn policies(config: &Config, meter: &Meter, live: Option<&Live>) -> PolicyLayer 
         };
         let exchange = facts.extensions().get::<Exchange>().cloned().unwrap_or_default();
         exchange.policed(facts);
-        observed.started(facts.api());
-        let metrics = observed.observer(exchange.client().as_ref());
-        let observers = Observers::new().and(metrics).and(exchange.observer()).and(Traced);
-        plan.observer(match &live {
-            Some(live) => observers.and(live.observer(Asked::of(facts, &exchange))),
-            None => observers,
-        })
+        meter.started(facts.api());
+        let metrics = meter.observer(exchange.client().as_ref());
+        let mut observers = Observers::new().and(metrics).and(exchange.observer()).and(Traced);
+        if let Some(live) = &live {
+            observers = observers.and(live.observer(Asked::of(facts, &exchange)));
+        }
+        match &exchange.answer {
+            Some(answer) => plan.policy(answer.policy()).observer(observers.and(answer.observer())),
+            None => plan.observer(observers),
+        }
     })
 }
 

@@ -14,7 +14,7 @@ use tower_service::Service;
 use tracing::Instrument as _;
 
 use super::body::Followed;
-use super::meter::Meter;
+use super::eyes::Eyes;
 use super::record::{Recorder, Side};
 use super::request_log::{Logged, RequestLog};
 use crate::exchange::Exchange;
@@ -27,14 +27,14 @@ pub(crate) struct Number(pub(crate) u64);
 #[derive(Debug, Clone)]
 pub(crate) struct Around<S> {
     inner: S,
-    meter: Meter,
+    eyes: Eyes,
     recorder: Option<Recorder>,
     log: Option<RequestLog>,
 }
 
 impl<S> Around<S> {
-    pub(crate) fn new(inner: S, meter: Meter, recorder: Option<Recorder>, log: Option<RequestLog>) -> Self {
-        Self { inner, meter, recorder, log }
+    pub(crate) fn new(inner: S, eyes: Eyes, recorder: Option<Recorder>, log: Option<RequestLog>) -> Self {
+        Self { inner, eyes, recorder, log }
     }
 }
 
@@ -55,8 +55,9 @@ where
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
         let start = Instant::now();
-        let number = Number(self.meter.next_request());
-        let exchange = Exchange::default();
+        let number = Number(self.eyes.meter.next_request());
+        let told = self.eyes.telemetry.as_ref().map(|telemetry| telemetry.answer(&request, number.0));
+        let exchange = Exchange::new(told);
         request.extensions_mut().insert(number);
         request.extensions_mut().insert(exchange.clone());
         // The query may hold a key: it is not logged.
@@ -70,7 +71,7 @@ where
         );
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
-        let (meter, recorder, log) = (self.meter.clone(), self.recorder.clone(), self.log.clone());
+        let (meter, recorder, log) = (self.eyes.meter.clone(), self.recorder.clone(), self.log.clone());
         let asked = (request.method().to_string(), request.uri().path().to_owned());
         let follow = span.clone();
         let answer = async move {
@@ -81,6 +82,9 @@ where
             if let Some(client) = &client {
                 follow.record("client", tracing::field::display(client));
             }
+            if let Some(answer) = &exchange.answer {
+                answer.begins(status, client.as_ref());
+            }
             *meter.counts().requests.entry((client.clone(), status)).or_default() += 1;
             let response = response.map(Body::new);
             let response = match &recorder {
@@ -88,8 +92,9 @@ where
                 None => response,
             };
             let (method, path) = asked;
+            let told = exchange.answer.clone();
             let logged = log.map(|log| Logged { log, exchange, number: number.0, method, path, status });
-            Ok(response.map(|body| Body::new(Followed::new(body, follow, meter, start, logged))))
+            Ok(response.map(|body| Body::new(Followed::new(body, follow, meter, start, logged, told))))
         };
         Box::pin(answer.instrument(span))
     }

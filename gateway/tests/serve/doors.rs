@@ -19,7 +19,7 @@ type Headers<'a> = &'a [(&'a str, &'a str)];
 
 const PASS: &str = "[[policy]]\nkind = \"passthrough\"\n";
 
-fn sha256(key: &str) -> String {
+pub(crate) fn sha256(key: &str) -> String {
     Sha256::digest(key).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -12,5 +12,7 @@ mod kit;
 mod reload;
 mod running;
 mod sessions;
+#[cfg(feature = "otel")]
+mod telemetry;
 mod tls;
 mod tool_loop;

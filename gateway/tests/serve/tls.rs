@@ -20,21 +20,21 @@ const GATE: &str =
     "[[policy]]\nkind = \"tool-gate\"\nrules = { default = \"allow\", deny = [{ tools = [\"shell\"] }] }\n";
 
 /// An authority, and what it signs.
-struct Authority(CertifiedIssuer<'static, KeyPair>);
+pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
     }
 
-    fn pem(&self) -> String {
+    pub(crate) fn pem(&self) -> String {
         self.0.pem()
     }
 
     /// A certificate for this name, and its key.
-    fn sign(&self, name: &str) -> (rcgen::Certificate, KeyPair) {
+    pub(crate) fn sign(&self, name: &str) -> (rcgen::Certificate, KeyPair) {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         (params.signed_by(&key, &self.0).unwrap(), key)
