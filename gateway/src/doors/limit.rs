@@ -3,17 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use governor::clock::{Clock as _, DefaultClock};
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use governor::clock::{Clock, DefaultClock};
+use governor::middleware::NoOpMiddleware;
+use governor::state::{InMemoryState, NotKeyed};
+use governor::{Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::client::Limits;
 
 /// What is left of a client's limits. Clones share it.
-#[derive(Clone)]
-pub(super) struct Allowance {
+pub(super) struct Allowance<C: Clock = DefaultClock> {
     limits: Limits,
-    requests: Option<Arc<DefaultDirectRateLimiter>>,
+    requests: Option<Arc<RateLimiter<NotKeyed, InMemoryState, C, NoOpMiddleware<C::Instant>>>>,
     streams: Option<Arc<Semaphore>>,
 }
 
@@ -36,12 +37,18 @@ pub(super) enum Beyond {
 
 impl Allowance {
     pub(super) fn new(limits: Limits) -> Self {
+        Self::with_clock(limits, DefaultClock::default())
+    }
+}
+
+impl<C: Clock> Allowance<C> {
+    fn with_clock(limits: Limits, clock: C) -> Self {
         let permits = |streams: std::num::NonZeroU32| usize::try_from(streams.get()).unwrap_or(usize::MAX);
         Self {
             limits,
             requests: limits
                 .requests_per_minute
-                .map(|most| Arc::new(RateLimiter::direct(Quota::per_minute(most)))),
+                .map(|most| Arc::new(RateLimiter::direct_with_clock(Quota::per_minute(most), clock))),
             streams: limits
                 .streams
                 .map(|most| Arc::new(Semaphore::new(permits(most).min(Semaphore::MAX_PERMITS)))),
@@ -76,15 +83,20 @@ impl Allowance {
             None => None,
         };
         if let Some(requests) = &self.requests {
-            requests
-                .check()
-                .map_err(|later| Beyond::Requests(later.wait_time_from(DefaultClock::default().now())))?;
+            let later = requests.check().map_err(|later| later.wait_time_from(requests.clock().now()));
+            later.map_err(Beyond::Requests)?;
         }
         Ok(Place { _permit: permit })
     }
 }
 
-impl std::fmt::Debug for Allowance {
+impl<C: Clock> Clone for Allowance<C> {
+    fn clone(&self) -> Self {
+        Self { limits: self.limits, requests: self.requests.clone(), streams: self.streams.clone() }
+    }
+}
+
+impl<C: Clock> std::fmt::Debug for Allowance<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Allowance").field("limits", &self.limits).finish_non_exhaustive()
     }
@@ -93,6 +105,8 @@ impl std::fmt::Debug for Allowance {
 #[cfg(test)]
 mod tests {
     use std::num::NonZeroU32;
+
+    use governor::clock::FakeRelativeClock;
 
     use super::*;
 
@@ -106,32 +120,51 @@ mod tests {
         let place = allowance.take(None).unwrap();
         assert_eq!(allowance.take(None).unwrap_err(), Beyond::Streams);
         drop(place);
-        assert!(allowance.take(None).is_ok());
+        assert_eq!(allowance.take(None).map(drop), Ok(()));
     }
 
     #[test]
-    fn a_request_beyond_the_rate_is_told_when_to_come_back() {
-        let allowance = Allowance::new(Limits { requests_per_minute: most(2), ..Limits::default() });
-        assert!(allowance.take(None).is_ok());
-        assert!(allowance.take(None).is_ok());
-        let Err(Beyond::Requests(wait)) = allowance.take(None) else { panic!("expected a limit") };
-        assert!(Duration::from_secs(29) < wait && wait <= Duration::from_secs(30), "{wait:?}");
+    fn a_request_beyond_the_rate_is_told_when_to_come_back_and_then_let_in() {
+        let clock = FakeRelativeClock::default();
+        let limits = Limits { requests_per_minute: most(2), ..Limits::default() };
+        let allowance = Allowance::with_clock(limits, clock.clone());
+        let take = || allowance.take(None).map(drop);
+        assert_eq!((take(), take()), (Ok(()), Ok(())));
+        assert_eq!(take(), Err(Beyond::Requests(Duration::from_secs(30))));
+        clock.advance(Duration::from_nanos(29_999_999_999));
+        assert_eq!(take(), Err(Beyond::Requests(Duration::from_nanos(1))));
+        clock.advance(Duration::from_nanos(1));
+        assert_eq!(take(), Ok(()));
+        assert_eq!(take(), Err(Beyond::Requests(Duration::from_secs(30))));
     }
 
     #[test]
     fn a_request_that_finds_no_place_is_not_counted() {
         let limits = Limits { streams: most(1), requests_per_minute: most(2), ..Limits::default() };
-        let allowance = Allowance::new(limits);
+        let allowance = Allowance::with_clock(limits, FakeRelativeClock::default());
         let place = allowance.take(None).unwrap();
         assert_eq!(allowance.take(None).unwrap_err(), Beyond::Streams);
         drop(place);
-        assert!(allowance.take(None).is_ok());
+        assert_eq!(allowance.take(None).map(drop), Ok(()));
+        assert_eq!(allowance.take(None).unwrap_err(), Beyond::Requests(Duration::from_secs(30)));
+    }
+
+    /// A place that was taken for a request beyond the rate is not kept.
+    #[test]
+    fn a_request_beyond_the_rate_takes_no_place() {
+        let clock = FakeRelativeClock::default();
+        let limits = Limits { streams: most(1), requests_per_minute: most(1), ..Limits::default() };
+        let allowance = Allowance::with_clock(limits, clock.clone());
+        assert_eq!(allowance.take(None).map(drop), Ok(()));
+        assert_eq!(allowance.take(None).unwrap_err(), Beyond::Requests(Duration::from_secs(60)));
+        clock.advance(Duration::from_secs(60));
+        assert_eq!(allowance.take(None).map(drop), Ok(()));
     }
 
     #[test]
     fn a_body_that_says_it_is_too_large_is_not_read() {
         let allowance = Allowance::new(Limits { request_bytes: most(10), ..Limits::default() });
-        assert!(allowance.take(Some(10)).is_ok());
-        assert_eq!(allowance.take(Some(11)).unwrap_err(), Beyond::Bytes(10));
+        assert_eq!(allowance.take(Some(10)).map(drop), Ok(()));
+        assert_eq!(allowance.take(Some(11)).map(drop), Err(Beyond::Bytes(10)));
     }
 }

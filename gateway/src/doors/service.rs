@@ -175,3 +175,23 @@ fn refusal(api: Api, status: StatusCode, message: &str) -> Response<Body> {
 }
 
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whole seconds, upwards: a client that comes back then is let through.
+    #[test]
+    fn a_refusal_says_after_how_many_seconds_to_come_back() {
+        let after = |beyond: Beyond| {
+            let response = refused(Api::OpenAiChat, &beyond);
+            (response.status().as_u16(), response.headers()[RETRY_AFTER].to_str().unwrap().to_owned())
+        };
+        let of = |nanos| after(Beyond::Requests(Duration::from_nanos(nanos)));
+        assert_eq!(of(1), (429, "1".to_owned()));
+        assert_eq!(of(1_000_000_000), (429, "1".to_owned()));
+        assert_eq!(of(1_000_000_001), (429, "2".to_owned()));
+        assert_eq!(of(30_000_000_000), (429, "30".to_owned()));
+        assert_eq!(after(Beyond::Streams), (429, "1".to_owned()));
+    }
+}
