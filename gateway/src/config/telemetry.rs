@@ -14,7 +14,7 @@ use toml::Spanned;
 
 use super::Fault;
 #[cfg(feature = "otel")]
-use super::{duration::duration, upstream::base};
+use super::{duration::time, upstream::base};
 #[cfg(feature = "otel")]
 use crate::listen::roots;
 use crate::telemetry::Collector;
@@ -72,9 +72,7 @@ pub(super) fn build(file: &Spanned<TelemetryFile>, text: &str, directory: &Path)
         Some(sample) => *sample.get_ref(),
         None => 1.0,
     };
-    let every = every
-        .as_ref()
-        .map(|every| duration(every.get_ref()).map_err(|message| Fault::at(text, &every.span(), message)));
+    let every = every.as_ref().map(|every| time(every, text));
     Ok(Collector {
         endpoint: endpoint.get_ref().clone(),
         ca,

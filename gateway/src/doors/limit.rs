@@ -11,10 +11,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::client::Limits;
 
+type Rate<C> = RateLimiter<NotKeyed, InMemoryState, C, NoOpMiddleware<<C as Clock>::Instant>>;
+
 /// What is left of a client's limits. Clones share it.
 pub(super) struct Allowance<C: Clock = DefaultClock> {
     limits: Limits,
-    requests: Option<Arc<RateLimiter<NotKeyed, InMemoryState, C, NoOpMiddleware<C::Instant>>>>,
+    requests: Option<Arc<Rate<C>>>,
     streams: Option<Arc<Semaphore>>,
 }
 

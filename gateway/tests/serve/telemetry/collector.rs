@@ -20,11 +20,13 @@ use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::metrics::v1::{Metric, metric, number_data_point};
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::Span;
-use prost::Message as _;
 use tokio::net::TcpListener;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Identity, Server, ServerTlsConfig};
 use tonic::{Request, Response, Status};
+
+/// The name of a metric, attributes, how many values there were, and their sum (of times none: they differ from run to run).
+pub(super) type Series = (String, BTreeMap<String, String>, u64, Option<u64>);
 
 /// What was received. Clones share it.
 #[derive(Clone, Default)]
@@ -80,9 +82,8 @@ impl Collector {
         all
     }
 
-    /// The last value of each series: the name of its metric, its attributes, how many values, and their sum (of times
-    /// none: they differ from run to run).
-    pub(super) fn series(&self) -> Vec<(String, BTreeMap<String, String>, u64, Option<u64>)> {
+    /// Every series, as it was last told.
+    pub(super) fn series(&self) -> Vec<Series> {
         let received = self.0.lock().unwrap();
         let Some(last) = received.metrics.last() else { return Vec::new() };
         let scopes = last.resource_metrics.iter().flat_map(|resource| &resource.scope_metrics);
@@ -100,7 +101,7 @@ impl Collector {
     pub(super) fn bytes(&self) -> Vec<u8> {
         let received = self.0.lock().unwrap();
         let traces = received.traces.iter().flat_map(prost::Message::encode_to_vec);
-        traces.chain(received.metrics.iter().flat_map(|export| export.encode_to_vec())).collect()
+        traces.chain(received.metrics.iter().flat_map(prost::Message::encode_to_vec)).collect()
     }
 
     fn note<T>(&self, request: Request<T>, keep: impl FnOnce(&mut Received, T)) {
@@ -133,13 +134,13 @@ impl MetricsService for Collector {
     }
 }
 
-fn series(metric: &Metric) -> Vec<(String, BTreeMap<String, String>, u64, Option<u64>)> {
+fn series(metric: &Metric) -> Vec<Series> {
     let name = metric.name.clone();
     match metric.data.as_ref().unwrap() {
         metric::Data::Sum(sum) => {
             let points = sum.data_points.iter().map(|point| {
                 let Some(number_data_point::Value::AsInt(value)) = point.value else {
-                    panic!("expected an integer, found {point:?}")
+                    unreachable!("expected an integer, found {point:?}")
                 };
                 let value = u64::try_from(value).unwrap();
                 (name.clone(), attributes(&point.attributes), value, None)
@@ -154,7 +155,7 @@ fn series(metric: &Metric) -> Vec<(String, BTreeMap<String, String>, u64, Option
             });
             points.collect()
         }
-        other => panic!("expected a sum or a histogram, found {other:?}"),
+        other => unreachable!("expected a sum or a histogram, found {other:?}"),
     }
 }
 
@@ -171,6 +172,6 @@ fn text(value: Option<&AnyValue>) -> String {
         Value::ArrayValue(list) => {
             list.values.iter().map(|value| text(Some(value))).collect::<Vec<_>>().join(",")
         }
-        other => panic!("expected a text, a truth, an integer or a list, found {other:?}"),
+        other => unreachable!("expected a text, a truth, an integer or a list, found {other:?}"),
     }
 }
