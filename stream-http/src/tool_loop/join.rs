@@ -55,7 +55,7 @@ pub(super) struct Answered {
 }
 
 /// Joins the streamed answers of one API.
-pub(super) trait Join: Send {
+pub(super) trait Join: Send + Sync {
     /// Gathers what a frame adds to the turn under way. Called for every frame, in order.
     fn read(&mut self, frame: &Frame) -> Result<(), Unreadable>;
 

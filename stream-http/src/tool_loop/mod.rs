@@ -50,6 +50,7 @@
 
 mod admit;
 mod anthropic;
+mod asked;
 mod chat;
 #[cfg(feature = "http-executor")]
 mod endpoint;

@@ -11,6 +11,7 @@ use http_body::Body;
 use tower_service::Service;
 
 use super::admit::{Admitted, admit};
+use super::asked::{Asked, Sent};
 use super::layer::Shared;
 use super::turns::Turns;
 use super::{streamed, whole};
@@ -86,15 +87,9 @@ async fn answer<S, ReqB, ResB>(
     response: Response<ResB>,
 ) -> Result<Response<ResponseBody<ResB>>, S::Error>
 where
-    S: Service<Request<RequestBody<ReqB>>, Response = Response<ResB>> + Clone + Send + 'static,
-    S::Future: Send,
-    S::Error: Send,
-    ReqB: Body + Send + 'static,
-    ReqB::Data: Send,
-    ReqB::Error: Into<BoxError>,
-    ResB: Body + Send + 'static,
-    ResB::Data: Send,
-    ResB::Error: Into<BoxError>,
+    S: Asked<ReqB, ResB>,
+    ReqB: Sent,
+    ResB: Sent,
 {
     let (mut parts, body) = response.into_parts();
     let Some(coding) = Coding::of(&parts.headers) else {

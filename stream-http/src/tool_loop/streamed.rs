@@ -2,43 +2,35 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::StreamExt as _;
-use http::{Request, Response};
-use http_body::Body;
+use http::Response;
 use stream_core::delta::DeltaKind;
 use stream_core::sse::{Frame, Framer};
 use stream_core::wire::Decoded;
 use stream_core::{Assembler, StreamState};
-use tokio::time::{timeout, timeout_at};
-use tower_service::Service;
+use tokio::time::timeout;
 
+use super::asked::{Asked, Sent};
 use super::join::{Join, Mode, joiner};
 use super::outlet::{Outlet, Spoken};
 use super::run::Planned;
 use super::settings::AtLimit;
-use super::turns::{Decision, TOO_LATE, TOO_LONG, Turns};
+use super::turns::{Decision, Next, TOO_LONG, Turns};
 use super::whole::{self, Ended};
 use crate::Settings;
 use crate::answer::{head, says_events};
-use crate::body::{BoxError, RequestBody, ResponseBody, Trailers};
+use crate::body::{ResponseBody, Trailers};
 use crate::coding::Coding;
 use crate::source::{Look, Source};
 
 /// The client's stream.
 pub(super) fn answer<S, ReqB, ResB>(turns: Turns<S>, source: Source<ResB>) -> ResponseBody<ResB>
 where
-    S: Service<Request<RequestBody<ReqB>>, Response = Response<ResB>> + Clone + Send + 'static,
-    S::Future: Send,
-    S::Error: Send,
-    ReqB: Body + Send + 'static,
-    ReqB::Data: Send,
-    ReqB::Error: Into<BoxError>,
-    ResB: Body + Send + 'static,
-    ResB::Data: Send,
-    ResB::Error: Into<BoxError>,
+    S: Asked<ReqB, ResB>,
+    ReqB: Sent,
+    ResB: Sent,
 {
     let trailers = Trailers::default().filtered(head::without_digests);
     let kept = trailers.clone();
@@ -72,15 +64,9 @@ impl From<&str> for Broken {
 
 impl<S, ReqB, ResB> Speaker<S, ReqB, ResB>
 where
-    S: Service<Request<RequestBody<ReqB>>, Response = Response<ResB>> + Clone + Send + 'static,
-    S::Future: Send,
-    S::Error: Send,
-    ReqB: Body + Send + 'static,
-    ReqB::Data: Send,
-    ReqB::Error: Into<BoxError>,
-    ResB: Body + Send + 'static,
-    ResB::Data: Send,
-    ResB::Error: Into<BoxError>,
+    S: Asked<ReqB, ResB>,
+    ReqB: Sent,
+    ResB: Sent,
 {
     /// Says everything, and ends with exactly one ending.
     async fn speak(mut self, mut source: Source<ResB>) {
@@ -97,12 +83,10 @@ where
                 Err(broken) => Err(broken),
             };
             match next {
-                Ok(Some(next)) => source = next,
-                Ok(None) => return self.limit(TOO_LATE).await,
-                Err(Broken(message)) => {
-                    self.join.fail(&message, &mut self.out);
-                    return self.flush().await;
-                }
+                Ok(Next::Answer(response)) => source = response,
+                Ok(Next::Limit(message)) => return self.limit(message).await,
+                Ok(Next::Fail(message)) => return self.fail(message).await,
+                Err(Broken(message)) => return self.fail(&message).await,
             }
         }
     }
@@ -256,30 +240,25 @@ where
         Ok(decision)
     }
 
-    /// Runs calls and asks again; `None` if the time is over.
-    async fn go_on(&mut self, calls: Vec<Planned>) -> Result<Option<Source<ResB>>, Broken> {
+    /// Runs calls and asks again, with keep-alives for the client meanwhile.
+    async fn go_on(&mut self, calls: Vec<Planned>) -> Result<Next<Source<ResB>>, Broken> {
         if let Some(notice) = self.turns.shared.settings.notice.clone() {
             for call in calls.iter().filter(|call| call.is_own()) {
                 self.join.say(&notice.replace("{tool}", call.name()), &mut self.out);
             }
             self.flush().await;
         }
-        let until = self.turns.starts();
         let Self { turns, join, outlet, .. } = self;
-        let every = turns.shared.routes.limits.keep_alive;
-        let running = timeout_at(until, turns.runner.run(calls, turns.iteration));
-        let Ok(answered) = alive(running, every, join.keep_alive(), outlet).await else { return Ok(None) };
-        let extended = turns.extend(&answered, |request, answered| join.extend(request, answered));
-        extended.map_err(|_| Broken::from("the request could not be gone on with"))?;
-        if turns.bytes > turns.shared.settings.total_bytes {
-            return Err(TOO_LONG.into());
-        }
+        let routes = turns.shared.routes.clone();
+        let going = turns.go_on(calls, |request, answered| join.extend(request, answered));
+        let next = alive(going, routes.limits.keep_alive, join.keep_alive(), outlet).await;
+        let response = match next.map_err(|_| Broken::from("the upstream could not be asked again"))? {
+            Next::Answer(response) => response,
+            Next::Limit(message) => return Ok(Next::Limit(message)),
+            Next::Fail(message) => return Ok(Next::Fail(message)),
+        };
         join.next();
-        let asking = timeout_at(until, turns.ask());
-        let Ok(asked) = alive(asking, every, join.keep_alive(), outlet).await else { return Ok(None) };
-        let response = asked.map_err(|_| Broken::from("the upstream could not be asked again"))?;
-        let shared = Arc::clone(&turns.shared);
-        opened(response, &shared.routes).await.map(Some)
+        opened(response, &routes).await.map(Next::Answer)
     }
 
     /// A whole answer where a stream was promised.
@@ -293,6 +272,12 @@ where
             Some(body) => self.out.push(body),
             None => self.join.fail("the upstream's answer could not be read", &mut self.out),
         }
+        self.flush().await;
+    }
+
+    /// Ends with an error.
+    async fn fail(mut self, message: &str) {
+        self.join.fail(message, &mut self.out);
         self.flush().await;
     }
 
@@ -345,12 +330,7 @@ impl Answer {
 }
 
 /// The body of an answer that goes on with the stream.
-async fn opened<R>(response: Response<R>, routes: &Settings) -> Result<Source<R>, Broken>
-where
-    R: Body + Send + 'static,
-    R::Data: Send,
-    R::Error: Into<BoxError>,
-{
+async fn opened<R: Sent>(response: Response<R>, routes: &Settings) -> Result<Source<R>, Broken> {
     let (parts, body) = response.into_parts();
     let coding = Coding::of(&parts.headers).ok_or("the upstream's answer could not be read")?;
     let mut source = Source::new(body, coding, routes.limits.idle);

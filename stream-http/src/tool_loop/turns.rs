@@ -7,7 +7,7 @@ use futures::future::poll_fn;
 use http::request::Parts;
 use http::{Request, Response};
 use stream_core::{Config, FinishKind, StreamState};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use tower_service::Service;
 
 use super::admit::{Looped, head};
@@ -45,6 +45,17 @@ pub(super) enum Decision {
     /// A limit is reached.
     Limit(&'static str),
     /// The answer cannot be gone on with.
+    Fail(&'static str),
+}
+
+/// What follows an answer whose calls were run.
+#[derive(Debug)]
+pub(super) enum Next<A> {
+    /// Another answer.
+    Answer(A),
+    /// A limit is reached.
+    Limit(&'static str),
+    /// The request cannot be gone on with.
     Fail(&'static str),
 }
 
@@ -123,26 +134,38 @@ impl<S> Turns<S> {
         self.until.is_some_and(|until| until <= Instant::now())
     }
 
-    /// Tools are about to run: until when the loop may go on.
-    pub(super) fn starts(&mut self) -> Instant {
-        self.iteration += 1;
-        *self.until.get_or_insert_with(|| Instant::now() + self.shared.settings.total_time)
-    }
-
-    /// Adds a turn and its results to the request.
-    pub(super) fn extend(
+    /// Runs the calls of an answer, adds its turn and their results to the request, and asks the model again.
+    pub(super) async fn go_on<B, R>(
         &mut self,
-        answered: &[Answered],
+        calls: Vec<Planned>,
         add: impl FnOnce(&mut Object, &[Answered]) -> Result<(), Unreadable>,
-    ) -> Result<(), Unreadable> {
-        self.bytes += answered.iter().map(|call| call.result.as_str().len()).sum::<usize>();
-        let api = self.api();
-        join::free_choice(api, &mut self.request);
-        add(&mut self.request, answered)
+    ) -> Result<Next<Response<R>>, S::Error>
+    where
+        S: Service<Request<RequestBody<B>>, Response = Response<R>>,
+    {
+        self.iteration += 1;
+        let settings = &self.shared.settings;
+        let until = *self.until.get_or_insert_with(|| Instant::now() + settings.total_time);
+        let Ok(answered) = timeout_at(until, self.runner.run(calls, self.iteration)).await else {
+            return Ok(Next::Limit(TOO_LATE));
+        };
+        let results = answered.iter().map(|call| call.result.as_str().len());
+        self.bytes = self.bytes.saturating_add(results.sum());
+        join::free_choice(self.runner.facts.api(), &mut self.request);
+        if add(&mut self.request, &answered).is_err() {
+            return Ok(Next::Fail("the request could not be gone on with"));
+        }
+        if self.bytes > settings.total_bytes {
+            return Ok(Next::Limit(TOO_LONG));
+        }
+        match timeout_at(until, self.ask()).await {
+            Ok(asked) => asked.map(Next::Answer),
+            Err(_) => Ok(Next::Limit(TOO_LATE)),
+        }
     }
 
     /// Asks the model again.
-    pub(super) async fn ask<B, R>(&mut self) -> Result<Response<R>, S::Error>
+    async fn ask<B, R>(&mut self) -> Result<Response<R>, S::Error>
     where
         S: Service<Request<RequestBody<B>>, Response = Response<R>>,
     {

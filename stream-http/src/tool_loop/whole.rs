@@ -2,18 +2,16 @@
 
 use bytes::Bytes;
 use http::response::Parts;
-use http::{HeaderMap, Request, Response, StatusCode};
-use http_body::Body;
+use http::{HeaderMap, Response, StatusCode};
 use stream_core::Assembler;
-use tokio::time::timeout_at;
-use tower_service::Service;
 
+use super::asked::{Asked, Sent};
 use super::join::{self, Mode};
 use super::json::Object;
 use super::settings::AtLimit;
-use super::turns::{Decision, TOO_LATE, TOO_LONG, Turns};
+use super::turns::{Decision, Next, Turns};
 use crate::answer::{head, original, rest};
-use crate::body::{BoxError, RequestBody, ResponseBody};
+use crate::body::ResponseBody;
 use crate::coding::Coding;
 use crate::refusal::Refusal;
 use crate::source::{Look, Source};
@@ -39,15 +37,9 @@ pub(super) async fn answer<S, ReqB, ResB>(
     source: Source<ResB>,
 ) -> Result<Response<ResponseBody<ResB>>, S::Error>
 where
-    S: Service<Request<RequestBody<ReqB>>, Response = Response<ResB>> + Clone + Send + 'static,
-    S::Future: Send,
-    S::Error: Send,
-    ReqB: Body + Send + 'static,
-    ReqB::Data: Send,
-    ReqB::Error: Into<BoxError>,
-    ResB: Body + Send + 'static,
-    ResB::Data: Send,
-    ResB::Error: Into<BoxError>,
+    S: Asked<ReqB, ResB>,
+    ReqB: Sent,
+    ResB: Sent,
 {
     Ok(match Box::pin(run(&mut turns, source)).await? {
         Ended::Same(body, trailers) => original(parts, body, trailers),
@@ -68,15 +60,9 @@ pub(super) async fn run<S, ReqB, ResB>(
     mut source: Source<ResB>,
 ) -> Result<Ended<ResB>, S::Error>
 where
-    S: Service<Request<RequestBody<ReqB>>, Response = Response<ResB>> + Clone + Send + 'static,
-    S::Future: Send,
-    S::Error: Send,
-    ReqB: Body + Send + 'static,
-    ReqB::Data: Send,
-    ReqB::Error: Into<BoxError>,
-    ResB: Body + Send + 'static,
-    ResB::Data: Send,
-    ResB::Error: Into<BoxError>,
+    S: Asked<ReqB, ResB>,
+    ReqB: Sent,
+    ResB: Sent,
 {
     let api = turns.api();
     let failed = |message: &str| Ok(Ended::Failed(message.to_owned()));
@@ -125,22 +111,12 @@ where
             Decision::Limit(message) => return at_limit(turns, message, joined),
             Decision::Run(calls) => calls,
         };
-        let until = turns.starts();
-        let Ok(answered) = timeout_at(until, turns.runner.run(calls, turns.iteration)).await else {
-            return at_limit(turns, TOO_LATE, joined);
+        let next = turns.go_on(calls, |request, answered| join::extend_whole(api, request, &body, answered));
+        let response = match next.await? {
+            Next::Answer(response) => response,
+            Next::Limit(message) => return at_limit(turns, message, joined),
+            Next::Fail(message) => return failed(message),
         };
-        let extended =
-            turns.extend(&answered, |request, answered| join::extend_whole(api, request, &body, answered));
-        if extended.is_err() {
-            return failed("the request could not be gone on with");
-        }
-        if turns.bytes > turns.shared.settings.total_bytes {
-            return at_limit(turns, TOO_LONG, joined);
-        }
-        let Ok(asked) = timeout_at(until, turns.ask()).await else {
-            return at_limit(turns, TOO_LATE, joined);
-        };
-        let response = asked?;
         if !response.status().is_success() {
             return Ok(Ended::Refused(response));
         }

@@ -139,6 +139,24 @@ async fn time_and_bytes_are_bounded() {
     }
 }
 
+/// Results that take the loop over its bytes end it as the settings say: the model is not asked again.
+#[tokio::test]
+async fn results_beyond_the_bytes_of_the_loop_end_it() {
+    for kind in WireKind::ALL {
+        for streamed in [true, false] {
+            let calls = script().text("Wait.").call("c", "big", "{}").usage(1, 1);
+            let mut looped = Looped::scripts(kind, streamed, vec![calls, done()]);
+            let big = function(|_, _| async { ToolResult::text("x".repeat(100_000)) });
+            looped.tools = Tools::new().offer(ToolSpec::new("big", ""), big).unwrap();
+            let looped = looped.settings(|settings| settings.total_bytes(50_000));
+            let report = looped.ask(kind, streamed).await.report(kind, streamed);
+            let choice = &report.view().choices[0];
+            assert_eq!((choice.content.as_str(), choice.finish.as_deref()), ("Wait.", Some(cut_short(kind))));
+            assert_eq!(looped.asked().len(), 1, "{kind}");
+        }
+    }
+}
+
 /// A long first answer without calls passes, whatever the loop's limit is.
 #[tokio::test]
 async fn a_long_answer_without_calls_is_not_bounded_by_the_loop() {

@@ -67,6 +67,25 @@ async fn a_second_answer_that_breaks_off_ends_with_the_error() {
     }
 }
 
+/// A whole second answer that breaks off, or is an error: status 502, and nothing of what came before.
+#[tokio::test]
+async fn a_whole_second_answer_that_breaks_off_is_a_bad_gateway() {
+    for kind in WireKind::ALL {
+        let whole = done().whole(kind);
+        let cut = whole.slice(..whole.len() / 2);
+        let error = Bytes::from_static(br#"{"error":{"message":"overloaded","type":"x"}}"#);
+        for second in [cut, error] {
+            let looped = Looped::new(move |number| match number {
+                0 => said(kind, false, &adds(1)),
+                _ => reply("application/json", second.clone()),
+            });
+            let answer = looped.ask(kind, false).await;
+            assert_eq!(answer.status, StatusCode::BAD_GATEWAY, "{kind} {}", answer.text());
+            assert_eq!(answer.text().matches("Step 1.").count(), 0, "{kind}");
+        }
+    }
+}
+
 /// A turn that is cut in the middle of a call: nothing is run, and no call is shown.
 #[tokio::test]
 async fn a_cut_turn_runs_nothing() {

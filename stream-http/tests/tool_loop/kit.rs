@@ -28,6 +28,8 @@ pub(crate) struct Looped {
     pub(crate) tools: Tools,
     pub(crate) settings: LoopSettings,
     pub(crate) routes: Settings,
+    /// Only requests for this model are looped.
+    pub(crate) when: Option<&'static str>,
     plan: Planner,
     replies: Replies,
     asked: Arc<Mutex<Vec<(HeaderMap, Bytes)>>>,
@@ -41,6 +43,7 @@ impl Looped {
             tools: tools(),
             settings: LoopSettings::new(),
             routes: Settings::new(),
+            when: None,
             plan: Arc::new(|_| Plan::new().policy(Passthrough)),
             replies: Arc::new(replies),
             asked: Arc::default(),
@@ -83,6 +86,10 @@ impl Looped {
             .settings(self.settings.clone())
             .routes(self.routes.clone())
             .observe(move |run, _| runs.lock().unwrap().push(run.clone()));
+        let layer = match self.when {
+            Some(model) => layer.when(move |facts| facts.model() == Some(model)),
+            None => layer,
+        };
         let policies = PolicyLayer::with_settings(self.routes.clone(), move |facts: &Facts| plan(facts));
         ServiceBuilder::new().layer(layer).layer(policies).service(upstream).oneshot(request).await.unwrap()
     }

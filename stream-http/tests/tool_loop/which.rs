@@ -1,11 +1,11 @@
 //! Which calls are run: judged ones, finished ones, the proxy's.
 
 use serde_json::json;
-use stream_core::{Chunk, Context, Policy, PolicyError, Replacement, StreamState, async_trait};
+use stream_core::{Chunk, Context, Ending, Policy, PolicyError, Replacement, StreamState, async_trait};
 use stream_http::Plan;
 use stream_http::tool_loop::Clash;
 use stream_testkit::conformance::Ended;
-use stream_testkit::{Finish, WireKind};
+use stream_testkit::{Finish, Script, WireKind};
 
 use crate::kit::{Looped, adds, done, request, script};
 
@@ -61,6 +61,71 @@ async fn a_rewritten_call_is_run_rewritten() {
             assert!(asked.contains(r#""42""#), "{asked}");
             assert!(!asked.contains("rewrite"), "{asked}");
         }
+    }
+}
+
+/// Writes texts in capitals, and ends an answer that says "stop".
+struct Shout;
+
+#[async_trait]
+impl Policy for Shout {
+    async fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        _: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        match chunk.text().map(str::to_uppercase) {
+            Some(text) if text.contains("STOP") => ctx.terminate(Ending::refuse("no")),
+            Some(text) => ctx.send(chunk.with_text(text)),
+            None => ctx.send(chunk),
+        }
+        Ok(())
+    }
+}
+
+/// Every turn's text is policed like the first.
+#[tokio::test]
+async fn every_turn_is_policed() {
+    for kind in WireKind::ALL {
+        for streamed in [true, false] {
+            let looped = Looped::scripts(kind, streamed, vec![adds(1), adds(2), done()])
+                .plan(|_| Plan::new().policy(Shout));
+            let answer = looped.ask(kind, streamed).await;
+            let report = answer.report(kind, streamed);
+            let text = report.view().choices[0].content.replace('\n', "");
+            assert_eq!(text, "STEP 1.STEP 2.IT IS 5.", "{kind}");
+        }
+    }
+}
+
+/// An answer that a policy ends is the last: its ending is the client's, and there are no more turns.
+#[tokio::test]
+async fn an_answer_that_a_policy_ends_is_the_last() {
+    for kind in WireKind::ALL {
+        let stops = Script::new().text("Hm.").text("stop").call("c", "add", r#"{"a":1,"b":1}"#).usage(1, 1);
+        let looped = Looped::scripts(kind, true, vec![adds(1), stops]).plan(|_| Plan::new().policy(Shout));
+        let answer = looped.ask(kind, true).await;
+        let report = answer.report(kind, true);
+        let text = report.view().choices[0].content.replace('\n', "");
+        assert_eq!(report.view().ended, Ended::Refused, "{kind}");
+        assert!(text.starts_with("STEP 1.HM."), "{kind} {text}");
+        assert_eq!((looped.asked().len(), looped.runs().len()), (2, 1), "{kind}");
+        assert_eq!(report.view().choices[0].calls.len(), 0, "{kind}");
+    }
+}
+
+/// Requests that are not chosen pass as they came, and are offered nothing.
+#[tokio::test]
+async fn only_chosen_requests_are_looped() {
+    let kind = WireKind::OpenAiChat;
+    for (model, is_looped) in [("m", true), ("other", false)] {
+        let mut looped = Looped::scripts(kind, true, vec![adds(1), done()]);
+        looped.when = Some("m");
+        let answer = looped.send(request(kind, true, &json!({"model": model}))).await;
+        assert_eq!(looped.asked().len(), if is_looped { 2 } else { 1 });
+        assert_eq!(looped.asked()[0].get("tools").is_some(), is_looped);
+        assert_eq!(answer.body == adds(1).bytes(kind), !is_looped);
     }
 }
 
