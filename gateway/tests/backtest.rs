@@ -4,9 +4,10 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use stream_testkit::{Script, WireKind};
+use stream_testkit::{Form, Fragments, Script, WireKind};
 
 struct Directory(PathBuf);
 
@@ -95,6 +96,34 @@ fn every_recording_is_tried_and_a_bad_one_is_a_row() {
     );
     assert_eq!((files[0]["edited"].as_bool(), files[3]["edited"].as_bool()), (Some(false), Some(true)));
     assert!(files[5]["bad"].is_string());
+}
+
+/// Holding counts at the pace at which a recording came, whatever the backtest itself takes.
+#[test]
+fn held_times_are_those_of_the_recorded_pace() {
+    let directory = Directory::new("pace");
+    let logs = directory.0.join("logs");
+    for entry in std::fs::read_dir(&logs).unwrap() {
+        let path = entry.unwrap().path();
+        let _ = std::fs::remove_file(&path);
+        let _ = std::fs::remove_dir_all(&path);
+    }
+    for (name, pace) in [("slow", 4000), ("fast", 1000), ("faster", 500)] {
+        let script = Script::new()
+            .argument_fragments(Fragments::Chars(11))
+            .pace(Duration::from_millis(pace))
+            .call("call_1", "shell", r#"{"command":"rm -rf /"}"#);
+        let log = script.to_log(WireKind::OpenAiChat);
+        log.save(logs.join(format!("{name}.jsonl")), Form::JsonLines).unwrap();
+    }
+    let out = directory.run(&["--json"]);
+    let report: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let row = &report["policies"][0];
+    assert_eq!(
+        json!([row["decisions"], row["held_p50_ms"], row["held_p95_ms"]]),
+        json!([3, 3000, 12000]),
+        "{report:#}"
+    );
 }
 
 #[test]

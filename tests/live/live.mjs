@@ -1,6 +1,7 @@
 // The live page in a real browser: what is blocked appears, filters work, hostile names do nothing, nothing grows.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import { tmpdir } from "node:os";
@@ -36,6 +37,10 @@ await new Promise((ready) => upstream.listen(0, "127.0.0.1", ready));
 
 const config = join(directory, "gateway.toml");
 writeFileSync(config, `
+${["ci", "web"].map((name) => `[[client]]
+name = "${name}"
+key_sha256 = "${createHash("sha256").update(name).digest("hex")}"
+`).join("")}
 [upstream.openai-chat]
 url = "http://127.0.0.1:${upstream.address().port}"
 
@@ -56,9 +61,9 @@ const addresses = await new Promise((resolve, reject) => {
 });
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 32 });
-const ask = (model, pace = 0) => new Promise((resolve, reject) => {
+const ask = (model, pace = 0, client = "ci") => new Promise((resolve, reject) => {
   const request = http.request(`${addresses.front}/v1/chat/completions`,
-    { method: "POST", agent, headers: { "content-type": "application/json" } },
+    { method: "POST", agent, headers: { "content-type": "application/json", "x-api-key": client } },
     (response) => { response.resume(); response.on("end", () => resolve(response.statusCode)); });
   request.on("error", reject);
   request.end(JSON.stringify({ model, pace, stream: true, messages: [] }));
@@ -88,13 +93,13 @@ try {
   assert.deepEqual(await rows(), [denied]);
 
   // What was released appears, too, and filters choose between the two.
-  assert.equal(await ask("read_file"), 200);
+  assert.equal(await ask("read_file", 0, "web"), 200);
   await page.waitForFunction(() => document.querySelectorAll("#decisions tbody tr").length === 2);
   const released = ["read_file", "tool_gate", "released", "read_file", ""];
   assert.deepEqual(await rows(), [released, denied]);
   for (const [filter, value, expected] of [
     ["verdict", "dropped", [denied]], ["verdict", "released", [released]], ["model", "shell", [denied]],
-    ["policy", "tool_gate", [released, denied]], ["api", "openai-chat", [released, denied]],
+    ["client", "ci", [denied]], ["client", "web", [released]], ["policy", "tool_gate", [released, denied]], ["api", "openai-chat", [released, denied]],
   ]) {
     await page.selectOption(`select[name=${filter}]`, value);
     assert.deepEqual(await rows(), expected, `${filter} = ${value}`);

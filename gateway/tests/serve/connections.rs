@@ -11,7 +11,7 @@ use crate::kit::{Directory, Gateway, question};
 
 const PASS: &str = "[[policy]]\nkind = \"passthrough\"\n";
 
-async fn connect(gateway: &Gateway) -> TcpStream {
+pub(crate) async fn connect(gateway: &Gateway) -> TcpStream {
     TcpStream::connect(gateway.base.strip_prefix("http://").unwrap()).await.unwrap()
 }
 
@@ -25,7 +25,7 @@ async fn closed(stream: &mut TcpStream) -> String {
 }
 
 /// Waits until the program has no more descriptors than `files`.
-async fn come_back(gateway: &Gateway, files: usize) {
+pub(crate) async fn come_back(gateway: &Gateway, files: usize) {
     let start = Instant::now();
     while gateway.resources().0 > files {
         assert!(start.elapsed() < Duration::from_secs(10), "{} > {files}", gateway.resources().0);
@@ -127,7 +127,7 @@ async fn a_client_that_never_reads_gives_its_connection_and_memory_back() {
 async fn half_closed_and_reset_connections_leave_nothing_behind() {
     let directory = Directory::new("half");
     let gateway = Gateway::configured(&directory, PASS);
-    let (files, _) = gateway.resources();
+    let (files, memory) = gateway.resources();
     let (path, body) = question(WireKind::OpenAiChat, true);
     let head = format!("POST {path} HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n{body}", body.len());
     for round in 0..40 {
@@ -150,6 +150,8 @@ async fn half_closed_and_reset_connections_leave_nothing_behind() {
         }
     }
     come_back(&gateway, files).await;
+    let grown = gateway.resources().1.saturating_sub(memory);
+    assert!(grown < 32 * 1024, "{grown} kB more than at the start");
 }
 
 #[tokio::test]

@@ -72,6 +72,18 @@ async fn a_key_is_taken_wherever_the_sdks_put_it() {
 }
 
 #[tokio::test]
+async fn a_client_is_known_by_the_key_of_an_environment_variable() {
+    let directory = Directory::new("key-env");
+    let file = directory
+        .file("gateway.toml", &format!("[[client]]\nname = \"ci\"\nkey_env = \"KEY_OF_CI\"\n{PASS}"));
+    let gateway = Gateway::start_with(&["--config", &file], &[("KEY_OF_CI", "from-there")]);
+    let status =
+        async |key: &str| ask(&gateway, WireKind::Gemini, &[("x-goog-api-key", key)], "").await.status;
+    assert_eq!(status("from-there").await, StatusCode::OK);
+    assert_eq!(status("KEY_OF_CI").await, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
 async fn a_request_of_nobody_is_refused_in_the_apis_own_shape() {
     let directory = Directory::new("nobody");
     let config = format!("{}{}{PASS}", known("ci", ""), known("web", ""));
@@ -298,8 +310,9 @@ async fn every_request_is_a_line_of_the_log_without_text_or_keys() {
 #[tokio::test]
 async fn metrics_are_on_the_admin_side_and_nowhere_else() {
     let gateway = Gateway::start(&[]);
-    assert_eq!(gateway.get("/metrics").await.status, StatusCode::FORBIDDEN);
-    assert_eq!(gateway.get("/readyz").await.status, StatusCode::FORBIDDEN);
+    for path in ["/metrics", "/readyz", "/live", "/live/events"] {
+        assert_eq!(gateway.get(path).await.status, StatusCode::FORBIDDEN, "{path}");
+    }
     for (path, said) in [("/healthz", "ok\n"), ("/readyz", "ready\n")] {
         let answer = gateway.admin(path).await;
         assert_eq!((answer.status, answer.text()), (StatusCode::OK, said));

@@ -7,6 +7,7 @@ mod connections;
 mod demo;
 mod doors;
 mod faults;
+mod http2;
 mod judges;
 mod kit;
 mod reload;

@@ -5,6 +5,7 @@ use stream_testkit::conformance::Ended;
 use stream_testkit::server::Server;
 use stream_testkit::{Script, WireKind};
 
+use crate::doors::{answer, known};
 use crate::kit::{Answer, Directory, Gateway, question};
 
 /// An upstream whose every answer, in every API, is an invalid call.
@@ -88,6 +89,39 @@ async fn a_session_that_is_required_and_not_named_gets_status_400_in_the_shape_o
     let (path, body) = question(WireKind::AnthropicMessages, true);
     let answer = gateway.post_with(path, &body, &[("x-session", "a")]).await;
     assert_eq!(ended(&answer, WireKind::AnthropicMessages), Ended::Clean);
+}
+
+/// Asks twice with the keys of two clients, in turn; how each answer ended.
+async fn in_turn(session: &str, name: &str, headers: &[(&str, &str)]) -> Vec<Ended> {
+    let (server, directory) = (upstream().await, Directory::new(name));
+    let clients = known("one", "") + &known("two", "");
+    let text = config(session).replacen("[[policy]]", &format!("{clients}[[policy]]"), 1);
+    let file = directory.file("gateway.toml", &text);
+    let gateway = Gateway::start(&["--config", &file, "--upstream", &server.url("")]);
+    let kind = WireKind::OpenAiChat;
+    let (path, body) = question(kind, true);
+    let mut fared = Vec::new();
+    for key in ["key-of-one", "key-of-two", "key-of-one", "key-of-two"] {
+        let mut request = http::Request::post(gateway.url(path)).header("x-api-key", key);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let answer = answer(request.body(http_body_util::Full::from(body.clone())).unwrap()).await;
+        fared.push(ended(&answer, kind));
+    }
+    fared
+}
+
+#[tokio::test]
+async fn all_requests_of_a_client_are_one_session_where_the_file_says_so() {
+    let fared = in_turn("{ client = true }", "session-client", &[]).await;
+    assert_eq!(fared, [Ended::Clean, Ended::Clean, Ended::Refused, Ended::Refused]);
+}
+
+#[tokio::test]
+async fn clients_that_name_the_same_session_do_not_share_it() {
+    let fared = in_turn("{ header = \"x-session\" }", "session-of-clients", &[("x-session", "a")]).await;
+    assert_eq!(fared, [Ended::Clean, Ended::Clean, Ended::Refused, Ended::Refused]);
 }
 
 /// `replay` reads the same file, with the session from its arguments.
