@@ -26,6 +26,9 @@ use stream_http::{Facts, Plan, PolicyLayer, PolicyService};
 use stream_policies::observe::{Observers, Traced};
 use tokio::net::TcpListener;
 use tower_layer::Layer as _;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use self::eyes::Eyes;
 use self::looped::{Servers, Unwrapped};
@@ -235,9 +238,11 @@ fn policies(config: &Config, eyes: &Eyes) -> PolicyLayer {
 /// Structured logs on standard error.
 pub(crate) fn log(arguments: &cli::Logs) {
     let logs = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(arguments.log);
+    // The SDK of MCP servers tells of arguments and results, which are never logged.
+    let without_mcp = filter_fn(|event| !event.target().starts_with("rmcp"));
     // A second subscriber in one process is not wanted, and there is none.
     let _ = match arguments.log_format {
-        LogFormat::Text => logs.with_ansi(false).try_init(),
-        LogFormat::Json => logs.json().flatten_event(true).try_init(),
+        LogFormat::Text => logs.with_ansi(false).finish().with(without_mcp).try_init(),
+        LogFormat::Json => logs.json().flatten_event(true).finish().with(without_mcp).try_init(),
     };
 }

@@ -39,17 +39,18 @@ impl Gateway {
         let file = directory.file("gateway.toml", config);
         let log = directory.0.join("gateway.log");
         let to = std::fs::File::create(&log).unwrap();
-        (Self::spawn(&["--config", &file, "--log-format", "json"], &[], to.into()), log)
+        (Self::spawn(&["--config", &file, "--log-format", "json"], &[], "warn", to.into()), log)
     }
 
     pub(crate) fn start_with(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
-        Self::spawn(arguments, environment, Stdio::inherit())
+        Self::spawn(arguments, environment, "warn", Stdio::inherit())
     }
 
-    fn spawn(arguments: &[&str], environment: &[(&str, &str)], log: Stdio) -> Self {
+    /// With logs of this level, told there.
+    pub(crate) fn spawn(arguments: &[&str], environment: &[(&str, &str)], level: &str, log: Stdio) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_gateway"))
             .args(arguments)
-            .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--log", "warn"])
+            .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--log", level])
             .envs(environment.iter().copied())
             .stdout(Stdio::piped())
             .stderr(log)

@@ -246,6 +246,31 @@ const SCRIPT: &str = r#"while read -r line; do
 done
 "#;
 
+/// However much is logged: neither arguments nor results of a call, nor a key.
+#[cfg(unix)]
+#[tokio::test]
+async fn arguments_and_results_are_never_logged() {
+    let directory = Directory::new("loop-log");
+    let script = directory.file("server.sh", SCRIPT);
+    let config = format!(
+        "[tool_loop]\n[[tool_loop.mcp]]\ncommand = [\"sh\", \"{script}\"]\nprefix = \"count_\"\n\
+         env = {{ WORD = \"the-result\" }}\nenv_from = [\"MCP_KEY\"]\n{PASS}"
+    );
+    let file = directory.file("gateway.toml", &config);
+    let logs = std::fs::File::create(directory.0.join("log")).unwrap();
+    let environment = [("MCP_KEY", "the-key")];
+    let gateway = Gateway::spawn(&["--config", &file], &environment, "trace", logs.into());
+    assert!(counted(&gateway).await.ends_with("none the-key the-result times."));
+    drop(gateway);
+    let log = std::fs::read_to_string(directory.0.join("log")).unwrap();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("ran a tool")).collect();
+    assert_eq!(lines.len(), 1, "{log}");
+    assert!(lines[0].contains(r#"tool="count_letters" iteration=1 outcome=ok took_ms="#), "{}", lines[0]);
+    for trace in ["strawberry", "the-result", "the-key"] {
+        assert_eq!(log.matches(trace).count(), 0, "{trace} {log}");
+    }
+}
+
 /// A changed file counts for new requests. An MCP server that did not change goes on; one with a mistake changes nothing.
 #[cfg(unix)]
 #[tokio::test]

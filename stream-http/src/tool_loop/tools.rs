@@ -63,7 +63,7 @@ impl ToolSpec {
 /// ```
 #[derive(Clone, Default)]
 #[must_use]
-pub struct Tools(Vec<Entry>);
+pub struct Tools(Arc<Vec<Entry>>);
 
 #[derive(Clone)]
 pub(super) struct Entry {
@@ -104,7 +104,8 @@ impl Tools {
                 spec.name
             )));
         }
-        self.0.push(Entry { label: spec.name.clone(), spec: Some(spec), executor: Arc::new(executor) });
+        let entries = Arc::make_mut(&mut self.0);
+        entries.push(Entry { label: spec.name.clone(), spec: Some(spec), executor: Arc::new(executor) });
         Ok(self)
     }
 
@@ -121,7 +122,8 @@ impl Tools {
                 other.label
             )));
         }
-        self.0.push(Entry { label: glob.to_owned(), spec: None, executor: Arc::new(executor) });
+        let entries = Arc::make_mut(&mut self.0);
+        entries.push(Entry { label: glob.to_owned(), spec: None, executor: Arc::new(executor) });
         Ok(self)
     }
 

@@ -195,6 +195,11 @@ async fn errors() {
         clash.ends_with(r#": expected one executor for the tool add, found another as "add""#),
         "{clash}"
     );
+    let port = free_port();
+    let nobody = McpServer::http(format!("http://127.0.0.1:{port}/mcp?key=secret"));
+    let nobody = said(Tools::new(), nobody).await;
+    assert!(nobody.starts_with(&format!("MCP server http://127.0.0.1:{port}/mcp: no session: ")), "{nobody}");
+    assert!(!nobody.contains("secret"), "{nobody}");
     let silent = McpServer::stdio("sleep", ["60"]).start(Duration::from_millis(200));
     let silent = said(Tools::new(), silent).await;
     assert!(silent.ends_with("within 200ms, found silence"), "{silent}");

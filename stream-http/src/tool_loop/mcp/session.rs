@@ -46,7 +46,11 @@ impl Session {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
                 config.auth_header.clone_from(authorization);
                 let transport = StreamableHttpClientTransport::from_config(config);
-                let service = ().serve(transport).await.map_err(|error| format!("no session: {error}"))?;
+                // A query may be a key: it is not told.
+                let known = url.split('?').next().unwrap_or_default();
+                let told = |error: &dyn std::fmt::Display| error.to_string().replace(url.as_str(), known);
+                let service = ().serve(transport).await;
+                let service = service.map_err(|error| format!("no session: {}", told(&error)))?;
                 Ok(Self { service, _child: None })
             }
         }
