@@ -262,7 +262,7 @@ pub enum CallFlavor {
 }
 
 /// What a copy says about its block.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Restated {
     /// The id, where the copy has one.
     pub id: Option<Text>,
@@ -270,6 +270,8 @@ pub struct Restated {
     pub name: Option<Text>,
     /// The whole text or arguments, where the copy has them.
     pub body: Option<Text>,
+    /// The kind of call, where the copy is of a call: a call that is first seen here is of this kind.
+    pub flavor: CallFlavor,
     /// Set by the fold: no delta came before, so this *is* the payload (rule 19; LM Studio sends arguments only
     /// so).
     pub is_first: bool,
@@ -279,7 +281,7 @@ impl Restated {
     /// A copy of text or arguments.
     #[must_use]
     pub fn body(body: impl Into<Text>) -> Self {
-        Self { id: None, name: None, body: Some(body.into()), is_first: false }
+        Self { body: Some(body.into()), ..Self::default() }
     }
 }
 

@@ -165,6 +165,38 @@ impl<'de> Visitor<'de> for MembersVisitor {
 #[derive(Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
+/// The brackets of a JSON text that comes in pieces.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Nesting {
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    /// Anything but white space has come.
+    begun: bool,
+}
+
+impl Nesting {
+    /// Reads on.
+    pub(crate) fn read(&mut self, piece: &str) {
+        for byte in piece.bytes() {
+            self.begun |= !byte.is_ascii_whitespace();
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' if self.in_string => self.escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                b'{' | b'[' if !self.in_string => self.depth += 1,
+                b'}' | b']' if !self.in_string => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether something has come, and all of its brackets and strings are closed.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.begun && self.depth == 0 && !self.in_string
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

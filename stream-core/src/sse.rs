@@ -20,7 +20,7 @@
 use std::fmt;
 
 use bytes::{Bytes, BytesMut};
-use memchr::{memchr2, memchr2_iter};
+use memchr::{memchr2, memchr2_iter, memmem};
 
 use crate::wire::Odd;
 
@@ -387,7 +387,10 @@ impl Lines {
                 let named = self.event.is_some() || self.data.is_some();
                 named || !line.strip_prefix(b"event: ").is_some_and(is_word)
             }
-            b"" => !line.iter().all(|byte| matches!(byte, b' '..=b'~')),
+            // Some clients look for data wherever it stands in a line.
+            b"" => {
+                !line.iter().all(|byte| matches!(byte, b' '..=b'~')) || memmem::find(line, b"data:").is_some()
+            }
             _ => true,
         };
         match &line[..name] {

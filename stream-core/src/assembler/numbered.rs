@@ -134,6 +134,7 @@ impl Fold {
                 id: copy.id.clone(),
                 name: copy.name.clone(),
                 arguments: copy.body.clone(),
+                flavor: copy.flavor,
                 starts: true,
                 ..CallDelta::default()
             };

@@ -53,6 +53,7 @@ impl Fold {
                 ));
             }
             self.choices.entry(choice).or_default().calls.learn(key, index, call.id.as_ref());
+            self.goes_on_once(choice, key, call)?;
             return self.continue_call(key, call);
         }
         if call.id.is_none() && call.name.is_none() && call.arguments.as_deref().is_none_or(str::is_empty) {
@@ -74,6 +75,27 @@ impl Fold {
         let key = self.open_call(choice, index, call)?;
         self.choices.entry(choice).or_default().calls.learn(key, index, call.id.as_ref());
         Ok(Transition::Folded(Some(key)))
+    }
+
+    /// Errs on arguments behind a whole value: some clients run the call as soon as its arguments parse, others with all
+    /// that came (rule 28).
+    fn goes_on_once(&mut self, choice: u32, key: BlockKey, call: &CallDelta) -> Result<(), Error> {
+        let more = call.arguments.as_deref().is_some_and(|more| !more.trim().is_empty());
+        if !more || !self.keep.calls || self.format.traits().arguments_are_json {
+            return Ok(());
+        }
+        let StreamBlock::ToolCall(known) = &self.state.blocks[key.index()] else { return Ok(()) };
+        let calls = &mut self.choices.entry(choice).or_default().calls;
+        if known.flavor == CallFlavor::Custom
+            || known.head.status != BlockStatus::Open
+            || !calls.is_one_value(key, &known.arguments)
+        {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Ambiguous,
+            format!("expected one JSON value for the arguments of block {key}, found more behind it"),
+        ))
     }
 
     /// Arguments, and whatever else came late, for a call that is known. What is not a call (a server's tool) takes

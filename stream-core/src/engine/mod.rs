@@ -428,7 +428,8 @@ impl Engine {
     /// How many bytes of frames are held back, over all stages that enforce.
     #[must_use]
     pub fn held(&self) -> usize {
-        let waiting = self.text_calls.as_ref().map_or(0, TextCalls::held);
+        let waiting = self.text_calls.as_ref().map_or(0, TextCalls::held)
+            + self.writer.as_ref().map_or(0, |writer| writer.held());
         let stages = self.stages.iter().filter(|stage| !stage.watching);
         waiting + stages.map(Stage::held).sum::<usize>()
     }

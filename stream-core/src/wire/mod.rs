@@ -193,6 +193,12 @@ pub trait Writer: fmt::Debug + Send {
     /// Whether exactly one ending has left: the upstream's terminal marker or error, or [`end`](Self::end)'s.
     fn ended(&self) -> bool;
 
+    /// How many bytes of frames wait to be written, because clients would give what they say to another block
+    /// (rule 28). They count as held.
+    fn held(&self) -> usize {
+        0
+    }
+
     /// Why the frame that was written last was written anew although every part of it was kept: it was not plain
     /// (rule 28). Asked once after each frame.
     fn normalised(&mut self) -> Option<Odd> {

@@ -106,15 +106,13 @@ pub struct Laws {
 }
 
 impl Laws {
-    /// All laws but [agreement](Law::Agreement), over cuts of every kind. Agreement is asked for by name
-    /// ([`only`](Self::only)): which calls the client models count depends on what was asked for. The factory is called for
-    /// each run: no state is shared between streams.
+    /// All laws, over cuts of every kind. The factory is called for each run: no state is shared between streams.
     pub fn of<P: Policy + 'static>(factory: impl Fn() -> P + Send + Sync + 'static) -> Self {
         let factory: Factory = Arc::new(move || Box::new(factory()));
         Self {
             factory,
             config: Config::default(),
-            laws: Law::ALL.into_iter().filter(|law| *law != Law::Agreement).collect(),
+            laws: Law::ALL.to_vec(),
             cuts: Vec::new(),
             seed: 1,
             one_choice: false,

@@ -26,13 +26,22 @@ impl Seen {
     }
 
     fn see(&self, block: &StreamBlock) {
-        let Some(call) = block.as_tool_call() else { return };
-        let kind = match call.flavor() {
-            CallFlavor::Custom => CallKind::Custom,
-            CallFlavor::Builtin => CallKind::Builtin(call.name().to_owned()),
-            _ => CallKind::Function,
+        let told = match block {
+            StreamBlock::ToolCall(call) => {
+                let kind = match call.flavor() {
+                    CallFlavor::Custom => CallKind::Custom,
+                    CallFlavor::Builtin => CallKind::Builtin(call.name().to_owned()),
+                    _ => CallKind::Function,
+                };
+                Call { kind, name: call.name().to_owned(), arguments: call.arguments().to_owned() }
+            }
+            // A tool that the provider runs: some clients hand it out as a call of their own.
+            StreamBlock::Opaque(block) => match block.name() {
+                Some(name) => Call::function(name, block.arguments()),
+                None => return,
+            },
+            _ => return,
         };
-        let told = Call { kind, name: call.name().to_owned(), arguments: call.arguments().to_owned() };
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match seen.iter_mut().find(|(key, _)| *key == block.key()) {
             Some((_, known)) => *known = told,

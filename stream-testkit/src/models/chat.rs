@@ -11,12 +11,13 @@ use super::reading::{Call, CallKind, Reading, Said};
 /// openai-python's stream helper: choices and calls by position, strings put together, names too.
 pub(super) fn by_position(events: &[Sse]) -> Reading {
     let mut choices: Vec<Vec<Built>> = Vec::new();
+    let mut functions = Table::default();
     fold(events, keys::python, true, |choice, delta| {
         let at = keys::position(choice.get("index"), choices.len())?.min(choices.len());
         if at == choices.len() {
             choices.push(Vec::new());
         }
-        legacy(&mut choices[at], delta, Name::Joined);
+        legacy(functions.at(&at.to_string()), delta, Name::Joined);
         for part in list(delta, "tool_calls") {
             let calls = &mut choices[at];
             let index = keys::position(part.get("index"), calls.len())?.min(calls.len());
@@ -27,7 +28,7 @@ pub(super) fn by_position(events: &[Sse]) -> Reading {
         }
         Ok(())
     })
-    .with(choices.into_iter().flatten())
+    .with(functions.built().chain(choices.into_iter().flatten()))
 }
 
 /// Loops over every choice: choices and calls by `index` in a `dict`, strings put together.

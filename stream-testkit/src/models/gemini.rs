@@ -106,7 +106,8 @@ impl Answer {
 
     pub(super) fn tell(self, reading: &mut Reading) {
         if reading.raised.is_none() {
-            reading.calls = self.calls;
+            // Nothing can be run that has no name.
+            reading.calls = self.calls.into_iter().filter(|call| !call.name.is_empty()).collect();
         }
         for ((_, thought), text) in self.texts {
             reading.say(if thought { Said::Reasoning(text) } else { Said::Content(text) });

@@ -109,6 +109,14 @@ fn deltas(
             items.push(Item { key: opened(event), item: event["item"].clone(), ..Item::default() });
             return;
         }
+        if kind == "response.output_item.done" && is_builtin(&event["item"]) {
+            // The API's own tools have no deltas: what they are to do is known when they are done.
+            let key = key(event);
+            if let Some(item) = items.iter_mut().rev().find(|item| item.key == key) {
+                (item.item, item.done) = (event["item"].clone(), true);
+            }
+            return;
+        }
         let key = key(event);
         let Some(item) = items.iter_mut().rev().find(|item| item.key == key) else { return };
         if kind == "response.function_call_arguments.done" && item.arguments.is_empty() {
@@ -134,7 +142,7 @@ fn deltas(
     });
     reading.say_blocks(items.iter().flat_map(|item| item.parts.iter().map(|(_, said)| said.clone())));
     let mut calls = Vec::new();
-    for item in items {
+    for item in items.into_iter().filter(|item| item.done || !is_builtin(&item.item)) {
         match call(&item.item, Some(&item.arguments)) {
             Some(call) => calls.push(call),
             None => reading.say(Said::Other(item.arguments)),
@@ -150,6 +158,7 @@ fn deltas(
 struct Item {
     key: String,
     item: Value,
+    done: bool,
     arguments: String,
     parts: Vec<(String, Said)>,
 }
@@ -167,6 +176,16 @@ impl Item {
             _ => self.parts.push((part.to_owned(), said)),
         }
     }
+}
+
+/// Whether an item is a call of one of the API's own tools, which the client runs.
+fn is_builtin(item: &Value) -> bool {
+    matches!(
+        item["type"].as_str(),
+        Some(
+            "shell_call" | "local_shell_call" | "computer_call" | "apply_patch_call" | "mcp_approval_request"
+        )
+    )
 }
 
 /// What whole items say.

@@ -8,6 +8,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::delta::{Channel, Delta, DeltaKind, Slot};
+use crate::json::Nesting;
 use crate::wire::{DecodeError, Lane, Odd};
 
 use super::block::OPENS;
@@ -95,6 +96,10 @@ impl Order {
             };
             match started(delta) {
                 Some((kind, filled)) => {
+                    if matches!(delta.kind, DeltaKind::Opaque { .. }) && self.blocks.contains_key(&item) {
+                        // Both would be one block here, and two to clients.
+                        return Err(two_blocks());
+                    }
                     let filled = filled || deltas.iter().any(|delta| is_filled(&delta.kind));
                     (odd, lane) = self.start(item, kind, filled)?;
                 }
@@ -141,6 +146,12 @@ impl Order {
             };
         }
         self.count = u32::try_from(blocks).unwrap_or(u32::MAX);
+        for delta in deltas {
+            if let (Slot::At { item, .. }, Some((kind, filled))) = (delta.slot, started(delta)) {
+                let block = Block { kind, open: false, lane: None, filled, input: Nesting::default() };
+                self.blocks.insert(item, block);
+            }
+        }
         Ok((None, Lane::Now))
     }
 
@@ -149,10 +160,7 @@ impl Order {
         self.count = self.count.saturating_add(1);
         let waits = self.blocks.get(&item).is_some_and(|block| block.open && block.lane.is_some());
         if waits {
-            return Err(DecodeError::ambiguous(
-                "blocks with numbers of their own",
-                "one number for two open blocks",
-            ));
+            return Err(two_blocks());
         }
         let is_call = kind == Kind::Call;
         let half = self.last.filter(|last| is_call && *last != item && self.is_half(*last));
@@ -211,7 +219,9 @@ impl Order {
             return Ok((None, Lane::In(lane)));
         }
         let is_late = says && !block.open && block.kind == Kind::Other;
-        let is_input = matches!(said, DeltaKind::Call(_)) && block.kind == Kind::Call;
+        // Input of what is no call is taken for that of the call that started last.
+        let is_input =
+            matches!(said, DeltaKind::Call(_)) && (block.kind == Kind::Call || self.last.is_some());
         if is_late || (is_input && self.last != Some(item)) {
             return Err(DecodeError::ambiguous(
                 "input of the call that started last",
@@ -290,32 +300,6 @@ fn started(delta: &Delta) -> Option<(Kind, bool)> {
     }
 }
 
-/// The brackets of a JSON text that comes in pieces.
-#[derive(Debug, Default)]
-struct Nesting {
-    depth: usize,
-    in_string: bool,
-    escaped: bool,
-    /// Anything but white space has come.
-    begun: bool,
-}
-
-impl Nesting {
-    fn read(&mut self, piece: &str) {
-        for byte in piece.bytes() {
-            self.begun |= !byte.is_ascii_whitespace();
-            match byte {
-                _ if self.escaped => self.escaped = false,
-                b'\\' if self.in_string => self.escaped = true,
-                b'"' => self.in_string = !self.in_string,
-                b'{' | b'[' if !self.in_string => self.depth += 1,
-                b'}' | b']' if !self.in_string => self.depth = self.depth.saturating_sub(1),
-                _ => {}
-            }
-        }
-    }
-
-    fn is_whole(&self) -> bool {
-        self.begun && self.depth == 0 && !self.in_string
-    }
+fn two_blocks() -> DecodeError {
+    DecodeError::ambiguous("blocks with numbers of their own", "one number for two blocks")
 }

@@ -18,6 +18,7 @@ mod place;
 mod raw;
 mod read;
 mod state;
+mod turns;
 mod view;
 mod whole;
 mod write;

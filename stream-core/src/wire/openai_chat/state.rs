@@ -54,6 +54,8 @@ struct Written {
     came: Option<u64>,
     index: u64,
     id: Option<Text>,
+    /// Whether the name has come, and whether it has left.
+    has_name: bool,
     named: bool,
     /// Arguments that came before the name.
     early: String,
@@ -110,8 +112,13 @@ impl Ledger {
                 _ => None,
             };
             let choice = self.choices.entry(number).or_default();
-            let found = match self.written.get(&key) {
-                Some(written) => written.continues(call, sent, choice.last == Some(key)),
+            let found = match self.written.get_mut(&key) {
+                Some(written) => {
+                    if !written.has_name && call.name.is_some() {
+                        choice.claim(written, part.fate != Fate::Dropped);
+                    }
+                    written.continues(call, sent, choice.last == Some(key))
+                }
                 None => {
                     let (written, found) = choice.open(call, sent, part.fate != Fate::Dropped);
                     choice.last = Some(key);
@@ -301,19 +308,28 @@ impl Choice {
     fn open(&mut self, call: &CallDelta, sent: Option<u64>, leaves: bool) -> (Written, Option<Odd>) {
         let next = self.came;
         self.came += 1;
-        let index = self.next_index;
-        let id = match &call.id {
-            Some(id) if !self.ids.contains(id) => Some(id.clone()),
-            None if index == 0 => None,
-            _ => Some(self.own_id(index)),
+        let has_name = call.name.is_some();
+        let mut written = Written { came: sent, id: call.id.clone(), has_name, ..Written::default() };
+        // One without a name leaves when the name comes, if ever.
+        if has_name {
+            self.claim(&mut written, leaves);
+        }
+        let plain = sent == Some(next) && written.id == call.id && has_name;
+        (written, (!plain).then_some(Odd::Identity))
+    }
+
+    /// Gives a call the index behind the last one, and an id of its own.
+    fn claim(&mut self, written: &mut Written, leaves: bool) {
+        written.index = self.next_index;
+        written.id = match written.id.take() {
+            Some(id) if !self.ids.contains(&id) => Some(id),
+            None if written.index == 0 => None,
+            _ => Some(self.own_id(written.index)),
         };
-        let plain = sent == Some(next) && id == call.id && call.name.is_some();
         if leaves {
             self.next_index += 1;
-            self.ids.extend(id.clone());
+            self.ids.extend(written.id.clone());
         }
-        let written = Written { came: sent, index, id, named: false, early: String::new() };
-        (written, (!plain).then_some(Odd::Identity))
     }
 
     /// An id that no call of the choice has.
@@ -325,9 +341,12 @@ impl Choice {
 
 impl Written {
     /// A call goes on: with the index that it opened with, without a name, with no other id, and as the call that opened last.
-    fn continues(&self, call: &CallDelta, sent: Option<u64>, is_last: bool) -> Option<Odd> {
+    fn continues(&mut self, call: &CallDelta, sent: Option<u64>, is_last: bool) -> Option<Odd> {
         let same = sent.is_some() && sent == self.came && (call.id.is_none() || call.id == self.id);
-        if !same || call.name.is_some() {
+        // Until the name comes, what there is of the arguments waits for it.
+        let had_name = self.has_name;
+        self.has_name |= call.name.is_some();
+        if !same || !had_name || call.name.is_some() {
             return Some(Odd::Identity);
         }
         (!is_last).then_some(Odd::Order)

@@ -6,6 +6,7 @@ use super::fragment::{self, Members};
 use super::place::{self, Field};
 use super::raw::{RawChoice, RawChunk, event};
 use super::state::Ledger;
+use super::turns::Turns;
 use super::whole;
 use crate::delta::DeltaKind;
 use crate::json::{self, At, Object};
@@ -17,6 +18,7 @@ use crate::wire::{Ending, EndingKind, Fate, Odd, Outgoing, Part, Writer, WriterO
 pub(super) struct ChatWriter {
     options: WriterOptions,
     ledger: Ledger,
+    turns: Turns,
     /// The data of the chunk whose envelope chunks made here take: the first that has a choice, else the first.
     opening: Option<Bytes>,
     opening_has_choice: bool,
@@ -36,6 +38,7 @@ impl ChatWriter {
         Self {
             options: options.clone(),
             ledger: Ledger::default(),
+            turns: Turns::default(),
             opening: None,
             opening_has_choice: false,
             usage: None,
@@ -325,26 +328,14 @@ impl ChatWriter {
         }
     }
 
-    fn push(&mut self, event: Bytes, out: &mut Vec<Bytes>) {
-        self.border(out);
-        out.push(event);
-    }
-
-    fn border(&mut self, out: &mut Vec<Bytes>) {
-        if !self.border.is_empty() {
-            out.push(Bytes::from_static(std::mem::take(&mut self.border)));
-        }
-    }
-}
-
-impl Writer for ChatWriter {
-    fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
+    /// Writes a frame behind all that left.
+    fn write(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
         let Outgoing { frame, mut parts } = outgoing;
         self.withhold_usage(&mut parts);
         let Some(frame) = frame else { return self.rebuild(None, None, &parts, out) };
         let odd = self.odd(&frame, &parts);
         if parts.iter().all(|part| part.fate == Fate::Kept) {
-            self.normalised = odd;
+            self.normalised = self.normalised.or(odd);
         }
         if odd.is_some() {
             without_stray(&frame, &mut parts);
@@ -378,7 +369,32 @@ impl Writer for ChatWriter {
         }
     }
 
+    fn push(&mut self, event: Bytes, out: &mut Vec<Bytes>) {
+        self.border(out);
+        out.push(event);
+    }
+
+    fn border(&mut self, out: &mut Vec<Bytes>) {
+        if !self.border.is_empty() {
+            out.push(Bytes::from_static(std::mem::take(&mut self.border)));
+        }
+    }
+}
+
+impl Writer for ChatWriter {
+    fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
+        if !self.options.normalise {
+            return self.write(outgoing, out);
+        }
+        for outgoing in self.turns.take(outgoing) {
+            self.write(outgoing, out);
+        }
+    }
+
     fn end(&mut self, ending: &Ending, out: &mut Vec<Bytes>) {
+        for outgoing in self.turns.release() {
+            self.write(outgoing, out);
+        }
         if std::mem::replace(&mut self.ledger.ended, true) {
             return;
         }
@@ -402,6 +418,10 @@ impl Writer for ChatWriter {
 
     fn ended(&self) -> bool {
         self.ledger.ended
+    }
+
+    fn held(&self) -> usize {
+        self.turns.bytes()
     }
 
     fn normalised(&mut self) -> Option<Odd> {

@@ -86,6 +86,12 @@ impl<'a> Told<'a> {
         view::name(self.item.name).filter(|_| NAMED.contains(&&*self.kind))
     }
 
+    /// What a call of the API's own tools asks for.
+    pub(super) fn action(&self) -> Option<&'a str> {
+        let Role::Call(CallFlavor::Builtin, _) = self.role else { return None };
+        self.item.action.or(self.item.operation).or(self.item.actions).map(RawValue::get)
+    }
+
     /// Whether the item or one of its parts has what belongs to another type.
     pub(super) fn is_foreign(&self) -> Result<bool, DecodeError> {
         if normal::is_foreign_item(&self.kind, &self.item) {
@@ -171,8 +177,9 @@ impl<'a> Told<'a> {
                 };
                 into.push(self.delta(part, DeltaKind::Copy(copy)));
             }),
-            Role::Call(..) => {
+            Role::Call(flavor, _) => {
                 let copy = Restated {
+                    flavor,
                     id: self.id(),
                     name: Some(self.name()),
                     body: self.body().map(Into::into),
@@ -374,7 +381,7 @@ pub(super) fn opaque(kind: Cow<'_, str>, bytes: usize) -> DeltaKind {
 
 /// A copy of something opaque.
 pub(super) fn named(kind: Cow<'_, str>) -> Restated {
-    Restated { id: None, name: Some(kind.into()), body: None, is_first: false }
+    Restated { name: Some(kind.into()), flavor: CallFlavor::Builtin, ..Restated::default() }
 }
 
 /// The number of a part, below the offset that tells summaries from content.

@@ -7,7 +7,7 @@ use super::indices::Indices;
 use super::item::SUMMARY;
 use super::parts::Parts;
 use crate::block::BlockKey;
-use crate::delta::{CallDelta, Channel, DeltaKind, Slot, Text};
+use crate::delta::{CallDelta, Channel, DeltaKind, Restated, Slot, Text};
 use crate::wire::{Fate, Part};
 
 /// Keeps the books of one response. Items are named by the `output_index` they came with.
@@ -68,6 +68,8 @@ impl Ledger {
             DeltaKind::Start { channel } | DeltaKind::Text { channel, .. } => {
                 self.entry(item, Kind::of(*channel), part.key, leaves).open_part(number, leaves);
             }
+            // Nothing that anybody could have judged.
+            DeltaKind::Copy(copy) if part.key.is_none() && is_empty(copy) => {}
             DeltaKind::Copy(copy) => {
                 let is_call = copy.name.is_some() && number == 0;
                 let kind = if is_call { Kind::Call } else { Kind::Message };
@@ -228,6 +230,10 @@ impl Ledger {
             }
         }
     }
+}
+
+fn is_empty(copy: &Restated) -> bool {
+    copy.name.is_none() && copy.body.as_deref().is_none_or(str::is_empty)
 }
 
 /// What [`Ledger::revive`] opened.

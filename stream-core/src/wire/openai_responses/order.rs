@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use serde_json::Value;
+
 use super::item::{self, Role, Told};
 use super::view::{self, Event, Raw, Response};
 use crate::delta::Text;
@@ -24,6 +26,8 @@ pub(crate) struct Order {
     /// How many items have opened: the index of the next one.
     count: u32,
     items: HashMap<u32, Known>,
+    /// An item spoke that had not opened: those who append items as they open count one less from here on.
+    unopened: bool,
     /// Whose id is whose. One provider gives every event of an item another one.
     ids: HashMap<Text, u32>,
 }
@@ -33,6 +37,9 @@ struct Known {
     /// The type, where it was said.
     kind: Option<Text>,
     name: Option<Text>,
+    /// The id and the action that a call opened with, as JSON.
+    id: Option<Text>,
+    action: Option<Text>,
     content: Vec<Option<Text>>,
     summary: Vec<Option<Text>>,
 }
@@ -121,11 +128,23 @@ impl Order {
         if self.items.contains_key(&index) {
             return Err(DecodeError::ambiguous("an item that opens once", "one that opens again"));
         }
+        if self.unopened {
+            return Err(DecodeError::ambiguous(
+                "items that open before they speak",
+                "one that opens behind another",
+            ));
+        }
         let odd = (index != self.count).then_some(Odd::Order);
         self.count = self.count.saturating_add(1);
         let told = Told::read(raw, index)?;
         self.claim(told.item_id().as_deref(), index)?;
-        let mut known = Known { kind: Some(told.kind().into()), name: told.own_name(), ..Known::default() };
+        let mut known = Known {
+            kind: Some(told.kind().into()),
+            name: told.own_name(),
+            id: told.item_id(),
+            action: told.action().map(Into::into),
+            ..Known::default()
+        };
         told.part_kinds(|is_summary, kind| known.open_part(is_summary, kind))?;
         self.items.insert(index, known);
         Ok(odd)
@@ -151,7 +170,12 @@ impl Order {
         {
             return Err(DecodeError::ambiguous("an event of the item's type", "one of another type"));
         }
-        let Some(part) = fits.part else { return Ok(None) };
+        let Some(part) = fits.part else {
+            // Those who go by ids would find the arguments of no call.
+            let is_call = known.kind.as_ref().is_some_and(|kind| matches!(Role::of(kind), Role::Call(..)));
+            let other = is_call && view::id(event.item_id) != known.id;
+            return Ok(other.then_some(Odd::Identity));
+        };
         let (number, is_summary) = match part {
             "summary_text" => (event.summary_index, true),
             _ => (event.content_index, false),
@@ -190,6 +214,11 @@ impl Order {
         {
             return Err(DecodeError::ambiguous("an item of the name it had", "one of another name"));
         }
+        if let (Some(known), Some(told)) = (&known.action, told.action())
+            && !begins(known, told)
+        {
+            return Err(DecodeError::ambiguous("the action that the item opened with", "another one"));
+        }
         known.name = known.name.take().or_else(|| told.own_name());
         let (mut content, mut summary) = (0, 0);
         let mut result = Ok(());
@@ -204,9 +233,10 @@ impl Order {
     }
 
     fn known(&mut self, index: u32) -> &mut Known {
-        let count = &mut self.count;
+        let (count, unopened) = (&mut self.count, &mut self.unopened);
         self.items.entry(index).or_insert_with(|| {
             *count = count.saturating_add(1);
+            *unopened = true;
             Known::default()
         })
     }
@@ -311,6 +341,26 @@ fn is_other(kind: &str, again: &str) -> bool {
 /// The type of a part, in its one spelling.
 fn known_as(kind: &str) -> &str {
     if kind == "text" { "output_text" } else { kind }
+}
+
+/// Whether an action may become another one: what an item opens with lacks what is not there yet.
+fn begins(action: &str, whole: &str) -> bool {
+    let parse = |raw| serde_json::from_str::<Value>(raw).unwrap_or_default();
+    is_start(&parse(action), &parse(whole))
+}
+
+fn is_start(start: &Value, whole: &Value) -> bool {
+    match (start, whole) {
+        (Value::Null, _) => true,
+        (Value::String(start), Value::String(whole)) => whole.starts_with(start.as_str()),
+        (Value::Array(start), Value::Array(whole)) => {
+            start.len() <= whole.len() && start.iter().zip(whole).all(|(start, whole)| is_start(start, whole))
+        }
+        (Value::Object(start), Value::Object(whole)) => {
+            start.iter().all(|(name, start)| is_start(start, whole.get(name).unwrap_or(&Value::Null)))
+        }
+        _ => start == whole,
+    }
 }
 
 fn no_index() -> DecodeError {

@@ -255,10 +255,9 @@ fn arguments(slot: Slot, flavor: CallFlavor, event: &Event<'_>) -> Delta {
 
 fn call_copy(slot: Slot, body: Raw<'_>, event: &Event<'_>) -> Delta {
     let copy = Restated {
-        id: None,
         name: view::name(event.name),
         body: view::loose(body).map(Into::into),
-        is_first: false,
+        ..Restated::default()
     };
     Delta::new(0, slot, DeltaKind::Copy(copy))
 }

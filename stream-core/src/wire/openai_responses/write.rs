@@ -1,18 +1,21 @@
 //! Writing a stream: which frames leave as they came, which with other numbers, which anew.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use bytes::Bytes;
 
 use super::document::{self, EVENT_FIELDS};
 use super::insert::around;
 use super::item::SUMMARY;
 use super::ledger::Ledger;
-use super::made::Event;
+use super::made::{self, Event};
 use super::normal;
 use super::open::Open;
 use super::sequence::{Numbers, Sequence};
 use super::sink::Sink;
-use crate::delta::{DeltaKind, Slot, Text};
-use crate::json::{self, At};
+use crate::delta::{CallFlavor, DeltaKind, Slot, Text};
+use crate::json::{self, At, Object};
 use crate::sse::{Frame, Framer};
 use crate::wire::{self, Ending, Fate, Odd, Outgoing, Part, Writer, WriterOptions};
 
@@ -44,6 +47,10 @@ pub(super) struct ResponsesWriter {
     /// Why the last frame was written anew, and whether every part of it was kept.
     pub(super) odd: Option<Odd>,
     pub(super) untouched: bool,
+    /// Events that go before the frame that is written.
+    late: Vec<Event>,
+    /// The ids that calls opened with, by their items.
+    ids: HashMap<u32, Option<String>>,
 }
 
 impl ResponsesWriter {
@@ -65,7 +72,69 @@ impl ResponsesWriter {
             normalise: options.normalise,
             odd: None,
             untouched: false,
+            late: Vec::new(),
+            ids: HashMap::new(),
         }
+    }
+
+    /// An event of a call with the id that the call opened with.
+    fn with_own_id<'a>(&self, json: Cow<'a, str>, parts: &[Part]) -> Cow<'a, str> {
+        let item = parts.iter().find_map(|part| match part.delta.slot {
+            Slot::At { item, .. } => Some(item),
+            _ => None,
+        });
+        let Some(id) = item.and_then(|item| self.ids.get(&item)) else { return json };
+        let is_of_call = |name: &str| name == "item_id" || name == "output_index";
+        let Some(members) = json::members(&json).filter(|all| all.iter().any(|(name, _)| is_of_call(name)))
+        else {
+            return json;
+        };
+        if json::member(&json, "item").is_some() || json::member(&json, "item_id") == id.as_deref() {
+            return json;
+        }
+        let kept = members.iter().filter(|(name, _)| name != "item_id");
+        let object = kept.fold(Object::new(), |object, (name, value)| object.raw(name, value));
+        Cow::Owned(id.iter().fold(object, |object, id| object.raw("item_id", id)).finish())
+    }
+
+    /// Remembers the id that a call opens with, as JSON.
+    fn remember_id(&mut self, parts: &[Part], data: &Bytes) {
+        for part in parts {
+            let (DeltaKind::Call(call), Slot::At { item, .. }) = (&part.delta.kind, part.delta.slot) else {
+                continue;
+            };
+            if call.starts {
+                let json = std::str::from_utf8(data).unwrap_or_default();
+                let id = json::find(json, &[At::Key("item"), At::Key("id")]);
+                self.ids.insert(item, id.map(str::to_owned));
+            }
+        }
+    }
+
+    /// The arguments of calls that are open on the wire and that say their arguments only now, in a copy of the whole item:
+    /// as deltas, for those who read no copies (rule 28).
+    fn late_arguments(&self, parts: &[Part], data: &Bytes) -> Vec<Event> {
+        let mut late = Vec::new();
+        for part in parts.iter().filter(|part| part.fate == Fate::Kept) {
+            let (DeltaKind::Copy(copy), Slot::At { item, .. }) = (&part.delta.kind, part.delta.slot) else {
+                continue;
+            };
+            let is_open = self.ledger.item(item).is_some_and(|item| item.opened() && item.is_call());
+            let (Some(body), Some(index)) = (&copy.body, self.ledger.index(item)) else { continue };
+            if !copy.is_first || !is_open || copy.flavor == CallFlavor::Builtin {
+                continue;
+            }
+            let json = std::str::from_utf8(data).unwrap_or_default();
+            let paths: [&[At<'_>]; 2] = [
+                &[At::Key("item"), At::Key("id")],
+                &[At::Key("response"), At::Key("output"), At::Item(item as usize), At::Key("id")],
+            ];
+            // The event of the arguments alone is read like a delta.
+            let Some(id) = paths.iter().find_map(|path| json::find(json, path)) else { continue };
+            let id = json::unquote(id).unwrap_or_default();
+            late.push(made::arguments(&id, index, copy.flavor, body));
+        }
+        late
     }
 
     /// The event of a frame that is not plain, alone and with nothing but what belongs to it; `None` where there is none.
@@ -73,6 +142,7 @@ impl ResponsesWriter {
         wire::without_stray(frame, parts);
         let data = frame.data().or_else(|| frame.lenient_data())?;
         let (name, json) = normal::event(frame.event(), std::str::from_utf8(&data).ok()?);
+        let json = self.with_own_id(json, parts);
         let mut framer = Framer::new(usize::MAX);
         framer.push(&Sink::line(name.as_deref().filter(|_| self.sink.names_or(frame)), &json));
         framer.next_frame().ok().flatten()
@@ -106,6 +176,15 @@ impl Writer for ResponsesWriter {
         };
         self.sink.learn(frame, &data);
         self.touched |= !outgoing.is_untouched();
+        if self.normalise {
+            self.remember_id(parts, &data);
+        }
+        let late = if self.normalise { self.late_arguments(parts, &data) } else { Vec::new() };
+        if !late.is_empty() {
+            self.touched = true;
+            self.odd = self.odd.or(Some(Odd::Order));
+            self.late = late;
+        }
         if self.touched {
             self.write_touched(frame, &data, parts, out);
             return;
@@ -206,6 +285,9 @@ impl ResponsesWriter {
         self.insert_before(parts, before, out);
         let completes = self.note(parts, data);
         self.insert_notice(parts, out);
+        for event in std::mem::take(&mut self.late) {
+            self.make(event, out);
+        }
         let own: Vec<&Part> = parts.iter().filter(|part| part.fate != Fate::Inserted).collect();
         let source = Source { frame, json: &json, numbers, parts: &own };
         let written = self.write_own(&source, out);

@@ -36,7 +36,7 @@ fn copy(id: Option<&str>, name: Option<&str>, body: Option<&str>) -> DeltaKind {
         id: id.map(Into::into),
         name: name.map(Into::into),
         body: body.map(Into::into),
-        is_first: false,
+        ..Restated::default()
     })
 }
 
