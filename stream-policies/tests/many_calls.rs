@@ -65,6 +65,23 @@ fn calls_that_take_turns(calls: usize) -> Bytes {
     (body + "data: [DONE]\n\n").into()
 }
 
+/// Calls that all open in one frame and all end in the next.
+fn turns_in_two_frames(calls: usize) -> Bytes {
+    let list = |each: &dyn Fn(usize) -> String| (0..calls).map(each).collect::<Vec<_>>().join(",");
+    let open = list(&|n| {
+        format!(
+            r#"{{"index":{n},"id":"c{n}","type":"function","function":{{"name":"ls","arguments":"{{"}}}}"#
+        )
+    });
+    let more = list(&|n| format!(r#"{{"index":{n},"function":{{"arguments":"}}"}}}}"#));
+    let event = |calls: &str, finish: &str| {
+        format!(
+            "data: {{\"object\":\"chat.completion.chunk\",\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{calls}]}},\"finish_reason\":{finish}}}]}}\n\n"
+        )
+    };
+    [event(&open, "null"), event(&more, "\"tool_calls\""), "data: [DONE]\n\n".to_owned()].concat().into()
+}
+
 /// The time that this thread was given by the processor: that of other work on the machine does not count.
 fn worked() -> Duration {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
@@ -109,10 +126,11 @@ fn policies() -> Vec<(&'static str, Make)> {
 fn completing_many_calls_is_linear() {
     let small: usize = 1_000;
     let large = if cfg!(debug_assertions) { 16_000 } else { 64_000 };
-    let bodies: [(&str, Shape); 3] = [
+    let bodies: [(&str, Shape); 4] = [
         ("openai-chat, one frame", |calls| calls_in_one_frame("openai-chat", calls)),
         ("gemini, one frame", |calls| calls_in_one_frame("gemini", calls)),
         ("openai-chat, taking turns", calls_that_take_turns),
+        ("openai-chat, two frames taking turns", turns_in_two_frames),
     ];
     let mut slow = Vec::new();
     for (name, policy) in policies() {
@@ -120,7 +138,10 @@ fn completing_many_calls_is_linear() {
             let of = |calls: usize| {
                 let body = body(calls);
                 let (time, out) = time(&body, if calls == small { 24 } else { 2 }, policy);
-                assert_eq!(out, body.len(), "{name}, {shape}: every byte leaves");
+                // Calls that take turns leave one behind the other where a policy looks at them (rule 28).
+                if name == "passthrough" || !shape.ends_with("taking turns") {
+                    assert_eq!(out, body.len(), "{name}, {shape}: every byte leaves");
+                }
                 time.as_secs_f64() / f64::from(u32::try_from(calls).unwrap())
             };
             let (few, many) = (of(small), of(large));

@@ -70,6 +70,12 @@ impl Calls {
         self.balances.entry(key).or_default().is_one_value(arguments)
     }
 
+    /// Whether the arguments of this call are one whole JSON object or list.
+    pub(crate) fn is_one_object(&mut self, key: BlockKey, arguments: &str) -> bool {
+        let balance = self.balances.entry(key).or_default();
+        balance.is_one_value(arguments) && matches!(balance.first, Some(b'{' | b'['))
+    }
+
     fn at(&self, index: Option<u64>) -> Option<BlockKey> {
         index.map_or(self.last, |index| self.by_index.get(&index).copied())
     }

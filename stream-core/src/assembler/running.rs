@@ -86,9 +86,11 @@ impl Fold {
         }
         let StreamBlock::ToolCall(known) = &self.state.blocks[key.index()] else { return Ok(()) };
         let calls = &mut self.choices.entry(choice).or_default().calls;
+        let is_renamed = call.name.as_ref().is_some_and(|name| *name != known.name);
         if known.flavor == CallFlavor::Custom
+            || is_renamed
             || known.head.status != BlockStatus::Open
-            || !calls.is_one_value(key, &known.arguments)
+            || !calls.is_one_object(key, &known.arguments)
         {
             return Ok(());
         }

@@ -96,7 +96,8 @@ async fn calls_that_take_turns_complete_at_the_finish_where_that_is_asked_for() 
             assert_eq!(out.error(), None, "{kind}");
             let expected = interleaved(kept);
             assert_says_in(&config, dropped, kind, Mode::Streamed, &input, &out.bytes, &expected);
-            if dropped == "none" {
+            // Chat calls leave one behind the other (rule 28).
+            if dropped == "none" && kind != WireKind::OpenAiChat {
                 assert_eq!(out.bytes, input.bytes(kind), "{kind}");
             }
         }

@@ -3,8 +3,11 @@
 #![cfg(feature = "patterns")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test, helpers included")]
 
+mod attacks;
 mod harmless;
 mod kit;
+mod messages;
 mod mutated;
 mod recorded;
+mod responses;
 mod shapes;

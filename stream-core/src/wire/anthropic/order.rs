@@ -39,6 +39,8 @@ pub(crate) struct Order {
 #[derive(Debug)]
 struct Block {
     kind: Kind,
+    /// No call that the client runs: the fold takes more of it after its end.
+    opaque: bool,
     open: bool,
     /// The lane it waits in.
     lane: Option<u64>,
@@ -101,7 +103,8 @@ impl Order {
                         return Err(two_blocks());
                     }
                     let filled = filled || deltas.iter().any(|delta| is_filled(&delta.kind));
-                    (odd, lane) = self.start(item, kind, filled)?;
+                    (odd, lane) =
+                        self.start(item, kind, filled, matches!(delta.kind, DeltaKind::Opaque { .. }))?;
                 }
                 // What the block started with.
                 None if deltas.iter().any(|delta| started(delta).is_some()) => {}
@@ -148,14 +151,22 @@ impl Order {
         self.count = u32::try_from(blocks).unwrap_or(u32::MAX);
         for delta in deltas {
             if let (Slot::At { item, .. }, Some((kind, filled))) = (delta.slot, started(delta)) {
-                let block = Block { kind, open: false, lane: None, filled, input: Nesting::default() };
+                let opaque = matches!(delta.kind, DeltaKind::Opaque { .. });
+                let block =
+                    Block { kind, opaque, open: false, lane: None, filled, input: Nesting::default() };
                 self.blocks.insert(item, block);
             }
         }
         Ok((None, Lane::Now))
     }
 
-    fn start(&mut self, item: u32, kind: Kind, filled: bool) -> Result<(Option<Odd>, Lane), DecodeError> {
+    fn start(
+        &mut self,
+        item: u32,
+        kind: Kind,
+        filled: bool,
+        opaque: bool,
+    ) -> Result<(Option<Odd>, Lane), DecodeError> {
         let odd = (item != self.count).then_some(Odd::Order);
         self.count = self.count.saturating_add(1);
         let waits = self.blocks.get(&item).is_some_and(|block| block.open && block.lane.is_some());
@@ -166,7 +177,7 @@ impl Order {
         let half = self.last.filter(|last| is_call && *last != item && self.is_half(*last));
         let behind = !self.waiting.is_empty() || half.is_some();
         let lane = behind.then(|| self.first + self.waiting.len() as u64);
-        self.blocks.insert(item, Block { kind, open: true, lane, filled, input: Nesting::default() });
+        self.blocks.insert(item, Block { kind, opaque, open: true, lane, filled, input: Nesting::default() });
         if behind {
             self.front = if self.waiting.is_empty() { half } else { self.front };
             self.waiting.push_back(Waiting { item, open: true });
@@ -190,6 +201,7 @@ impl Order {
                 // A block all the same, of which the start is missing.
                 let unopened = Block {
                     kind: Kind::Other,
+                    opaque: true,
                     open: true,
                     lane: None,
                     filled: false,
@@ -218,7 +230,7 @@ impl Order {
         if let Some(lane) = block.lane {
             return Ok((None, Lane::In(lane)));
         }
-        let is_late = says && !block.open && block.kind == Kind::Other;
+        let is_late = says && !block.open && block.opaque;
         // Input of what is no call is taken for that of the call that started last.
         let is_input =
             matches!(said, DeltaKind::Call(_)) && (block.kind == Kind::Call || self.last.is_some());

@@ -144,7 +144,7 @@ impl BodyReader<'_> {
             }
             (None, None) => (None, None, CallFlavor::Function),
         };
-        self.into.odd = self.into.odd.or(call.odd().filter(|_| !self.whole));
+        self.into.odd = self.into.odd.or_else(|| call.odd());
         let id = call.id();
         let delta = self.call_delta(id.as_deref(), name.map(|name| name.0.as_ref()), arguments, flavor);
         self.call(Slot::Call { index: call.index() }, delta, Field::ToolCall, item);

@@ -77,9 +77,11 @@ impl Reader<'_> {
                 let expected = format!("choices numbered below {MOST_CHOICES}");
                 return Err(DecodeError::ambiguous(expected, number.to_string()));
             }
-            if !choice.is_numbered() {
+            // The one choice of a whole response needs no number, and one of a stream may be alone in its chunk.
+            let is_lone = choices.len() == 1;
+            if !choice.is_numbered() && !(self.whole && is_lone && choice.has_no_number()) {
                 self.odd(Odd::Number);
-            } else if choices.len() > 1 && number as usize != outer {
+            } else if (self.whole || !is_lone) && number as usize != outer {
                 self.odd(Odd::Position);
             } else if !self.whole && !choice.has_role() {
                 self.odd(Odd::Type);
@@ -130,6 +132,10 @@ impl Reader<'_> {
             _ => None,
         };
         let body = message.as_ref().or(choice.delta.as_ref());
+        if self.whole && (choice.delta.is_some() || message.as_ref().is_some_and(|body| !body.has_role())) {
+            // Clients read one of the two, and not every client the same.
+            self.odd(if choice.delta.is_some() { Odd::Foreign } else { Odd::Type });
+        }
         let before = self.into.deltas.len();
         let mut reader = BodyReader { into: self.into, number, outer, whole: self.whole };
         if let Some(body) = body {

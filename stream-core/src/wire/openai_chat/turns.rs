@@ -56,32 +56,47 @@ impl Turns {
         self.bytes
     }
 
-    /// Each part by itself: text and the like, then call by call, then what ends the answer.
+    /// Text and the like, then call by call, then what ends the answer.
     fn ordered(&self, frames: Vec<Outgoing>) -> Vec<Outgoing> {
-        let mut parts = Vec::new();
-        for Outgoing { mut frame, parts: of_frame } in frames {
+        let mut parts: Vec<(usize, usize, Part)> = Vec::new();
+        let mut sources = Vec::with_capacity(frames.len());
+        for (source, Outgoing { mut frame, parts: of_frame }) in frames.into_iter().enumerate() {
             if let Some(frame) = &mut frame {
                 frame.mark(Some(Odd::Order));
             }
-            for part in of_frame {
-                let calls = part.delta.choice.and_then(|number| self.choices.get(&number));
-                let known = part.key.and_then(|key| calls?.known.get(&key));
-                let rank = match (&part.delta.kind, known) {
-                    (DeltaKind::Call(_), Some((place, _))) => place + 1,
-                    (
-                        DeltaKind::Finish(_)
-                        | DeltaKind::Usage(_)
-                        | DeltaKind::Terminal
-                        | DeltaKind::Error(_),
-                        _,
-                    ) => usize::MAX,
-                    _ => 0,
-                };
-                parts.push((rank, Outgoing { frame: frame.clone(), parts: vec![part] }));
-            }
+            // A call is written without its frame where that would be read once for each of many.
+            sources.push((frame, of_frame.len() <= FEW));
+            parts.extend(of_frame.into_iter().map(|part| (self.rank(&part), source, part)));
         }
-        parts.sort_by_key(|(rank, _)| *rank);
-        parts.into_iter().map(|(_, outgoing)| outgoing).collect()
+        parts.sort_by_key(|(rank, ..)| *rank);
+        let mut ordered: Vec<Outgoing> = Vec::new();
+        let mut last = None;
+        for (rank, source, part) in parts {
+            if last == Some((rank, source))
+                && let Some(outgoing) = ordered.last_mut()
+            {
+                outgoing.parts.push(part);
+                continue;
+            }
+            last = Some((rank, source));
+            let (frame, few) = &sources[source];
+            let is_call = rank > 0 && rank < usize::MAX;
+            let frame = frame.clone().filter(|_| *few || !is_call);
+            ordered.push(Outgoing { frame, parts: vec![part] });
+        }
+        ordered
+    }
+
+    fn rank(&self, part: &Part) -> usize {
+        let calls = part.delta.choice.and_then(|number| self.choices.get(&number));
+        let known = part.key.and_then(|key| calls?.known.get(&key));
+        match (&part.delta.kind, known) {
+            (DeltaKind::Call(_), Some((place, _))) => place + 1,
+            (DeltaKind::Finish(_) | DeltaKind::Usage(_) | DeltaKind::Terminal | DeltaKind::Error(_), _) => {
+                usize::MAX
+            }
+            _ => 0,
+        }
     }
 
     fn note(&mut self, part: &Part) {
@@ -130,3 +145,6 @@ impl Calls {
         std::mem::take(&mut self.halves).len()
     }
 }
+
+/// A frame with more parts than these is not read again for each of them.
+const FEW: usize = 16;

@@ -64,10 +64,21 @@ impl Choice<'_> {
         self.index.is_some_and(|raw| json::count(raw.get()).is_some())
     }
 
+    /// Whether it has no number at all.
+    pub(super) fn has_no_number(&self) -> bool {
+        self.index.is_none_or(|raw| raw.get() == "null")
+    }
+
     /// Whether `role` is a role that answers have.
     pub(super) fn has_role(&self) -> bool {
-        let role = self.delta.as_ref().and_then(|delta| delta.role).map_or("null", RawValue::get);
-        matches!(role, "null" | "\"\"" | "\"assistant\"")
+        self.delta.as_ref().is_none_or(Body::has_role)
+    }
+}
+
+impl Body<'_> {
+    /// Whether `role` is a role that answers have.
+    pub(super) fn has_role(&self) -> bool {
+        matches!(self.role.map_or("null", RawValue::get), "null" | "\"\"" | "\"assistant\"")
     }
 }
 

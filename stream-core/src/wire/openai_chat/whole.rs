@@ -20,7 +20,8 @@ pub(super) fn write(
     body: &Outgoing,
     ending: Option<&Ending>,
 ) -> Bytes {
-    if let (None, true, Some(frame)) = (ending, body.is_untouched(), &body.frame) {
+    let odd = options.normalise && body.frame.as_ref().is_some_and(|frame| frame.odd().is_some());
+    if let (None, true, false, Some(frame)) = (ending, body.is_untouched(), odd, &body.frame) {
         return frame.raw().clone();
     }
     let data = body.frame.as_ref().and_then(Frame::data).unwrap_or_default();
@@ -57,7 +58,11 @@ pub(super) fn write(
     let choices: Vec<String> = of_choices
         .iter()
         .zip(&parts)
-        .map(|(choice, parts)| self::choice(ledger, options, choice, parts, refusal))
+        .enumerate()
+        .map(|(at, (choice, parts))| {
+            let position = odd.then_some(at);
+            self::choice(ledger, options, choice, position, parts, refusal)
+        })
         .collect();
     document = document.raw("choices", &json::array(choices));
     if let Some(usage) = usage {
@@ -66,20 +71,28 @@ pub(super) fn write(
     document.finish().into()
 }
 
-/// One choice; with `refusal`, as a refused one.
+/// One choice; with `refusal`, as a refused one. Where the body is not plain (rule 28), it has a position, and is written
+/// from what was judged.
 fn choice(
     ledger: &mut Ledger,
     options: &WriterOptions,
     raw: &RawChoice<'_>,
+    position: Option<usize>,
     parts: &[&Part],
     refusal: Option<&str>,
 ) -> String {
     let number = raw.number();
-    let mut message = Message::default();
+    let mut message =
+        Message { touched: position.is_some(), normal: position.is_some(), ..Message::default() };
     for part in parts {
         let index = ledger.track(part);
         message.touched |= part.fate != Fate::Kept && !matches!(part.delta.kind, DeltaKind::Finish(_));
-        message.add(part, raw, index);
+        match (&part.delta.kind, part.fate) {
+            (DeltaKind::Call(_), Fate::Kept) if message.normal => {
+                message.add(&Part { fate: Fate::Edited, ..(*part).clone() }, raw, index);
+            }
+            _ => message.add(part, raw, index),
+        }
     }
     if !message.touched && refusal.is_none() {
         let Some(word) = message.new_finish else { return raw.raw.to_owned() };
@@ -98,8 +111,9 @@ fn choice(
         }
         None => {}
     }
+    let index = position.map(|position| position.to_string());
     let mut choice = Object::new()
-        .raw("index", raw.get("index").unwrap_or("0"))
+        .raw("index", index.as_deref().or(raw.get("index")).unwrap_or("0"))
         .raw("message", &message.document(raw, refusal.is_some()));
     let finish = message.new_finish.as_deref();
     choice = choice.raw("finish_reason", finish.or(raw.get("finish_reason")).unwrap_or("\"stop\""));
@@ -113,6 +127,8 @@ fn choice(
 #[derive(Default)]
 struct Message {
     touched: bool,
+    /// The body is not plain: the message is written from what was judged.
+    normal: bool,
     content: String,
     /// The content as a list, if it came as one.
     items: Vec<String>,
@@ -219,6 +235,7 @@ impl Message {
     /// What a member of the message says now; `None` if it goes.
     fn member(&self, name: &str, value: &str, raw: &RawChoice<'_>, refused: bool) -> Option<String> {
         match name {
+            "role" if self.normal => Some(json::quote("assistant")),
             "role" => Some(value.to_owned()).filter(|value| value != "null"),
             "content" => Some(self.content_value(value, refused)),
             "refusal" if self.refusal.is_empty() => Some(String::from("null")),

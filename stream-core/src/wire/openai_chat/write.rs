@@ -22,6 +22,8 @@ pub(super) struct ChatWriter {
     /// The data of the chunk whose envelope chunks made here take: the first that has a choice, else the first.
     opening: Option<Bytes>,
     opening_has_choice: bool,
+    /// The envelope of that chunk, once it was asked for.
+    envelope: Option<String>,
     /// The data of the last chunk with token counts, whether it left or not.
     usage: Option<Bytes>,
     usage_left: bool,
@@ -41,6 +43,7 @@ impl ChatWriter {
             turns: Turns::default(),
             opening: None,
             opening_has_choice: false,
+            envelope: None,
             usage: None,
             usage_left: false,
             unfinished: false,
@@ -57,6 +60,7 @@ impl ChatWriter {
         });
         if known && (self.opening.is_none() || (has_choice && !self.opening_has_choice)) {
             self.opening = Some(data.clone());
+            self.envelope = None;
             self.opening_has_choice = has_choice;
         }
         if parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Usage(_))) {
@@ -303,9 +307,13 @@ impl ChatWriter {
     }
 
     /// The envelope of chunks made here, an object to be continued.
-    fn envelope(&self) -> String {
+    fn envelope(&mut self) -> String {
+        if let Some(envelope) = &self.envelope {
+            return envelope.clone();
+        }
         let raw = self.opening.as_deref().and_then(RawChunk::read).unwrap_or_default();
-        if raw.envelope.is_empty() { MADE.to_owned() } else { raw.object_text() }
+        let envelope = if raw.envelope.is_empty() { MADE.to_owned() } else { raw.object_text() };
+        self.envelope.insert(envelope).clone()
     }
 
     fn refuse(&mut self, message: &str, out: &mut Vec<Bytes>) {
@@ -332,7 +340,12 @@ impl ChatWriter {
     fn write(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
         let Outgoing { frame, mut parts } = outgoing;
         self.withhold_usage(&mut parts);
-        let Some(frame) = frame else { return self.rebuild(None, None, &parts, out) };
+        let Some(frame) = frame else {
+            if self.options.normalise {
+                self.ledger.settle(&parts);
+            }
+            return self.rebuild(None, None, &parts, out);
+        };
         let odd = self.odd(&frame, &parts);
         if parts.iter().all(|part| part.fate == Fate::Kept) {
             self.normalised = self.normalised.or(odd);
@@ -411,6 +424,8 @@ impl Writer for ChatWriter {
     }
 
     fn whole(&mut self, body: Outgoing, ending: Option<&Ending>) -> Bytes {
+        let odd = body.frame.as_ref().and_then(Frame::odd).filter(|_| self.options.normalise);
+        self.normalised = odd.filter(|_| ending.is_none() && body.is_untouched());
         let bytes = whole::write(&mut self.ledger, &self.options, &body, ending);
         self.ledger.ended = true;
         bytes

@@ -172,8 +172,8 @@ impl Order {
         }
         let Some(part) = fits.part else {
             // Those who go by ids would find the arguments of no call.
-            let is_call = known.kind.as_ref().is_some_and(|kind| matches!(Role::of(kind), Role::Call(..)));
-            let other = is_call && view::id(event.item_id) != known.id;
+            let opened = known.kind.is_some() && matches!(Role::of_event(name), Role::Call(..));
+            let other = opened && fits.item.is_some() && view::id(event.item_id) != known.id;
             return Ok(other.then_some(Odd::Identity));
         };
         let (number, is_summary) = match part {

@@ -92,9 +92,18 @@ impl ResponsesWriter {
         if json::member(&json, "item").is_some() || json::member(&json, "item_id") == id.as_deref() {
             return json;
         }
-        let kept = members.iter().filter(|(name, _)| name != "item_id");
-        let object = kept.fold(Object::new(), |object, (name, value)| object.raw(name, value));
-        Cow::Owned(id.iter().fold(object, |object, id| object.raw("item_id", id)).finish())
+        let mut object = Object::new();
+        for (name, value) in &members {
+            object = match id {
+                _ if name != "item_id" => object.raw(name, value),
+                Some(id) => object.raw(name, id),
+                None => object,
+            };
+        }
+        if let (Some(id), None) = (id, json::member(&json, "item_id")) {
+            object = object.raw("item_id", id);
+        }
+        Cow::Owned(object.finish())
     }
 
     /// Remembers the id that a call opens with, as JSON.

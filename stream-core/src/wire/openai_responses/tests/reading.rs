@@ -31,8 +31,15 @@ fn opens(id: &str, name: &str, arguments: Option<&str>, flavor: CallFlavor) -> D
     })
 }
 
+/// A copy; one of a tool of the API's own says so by its name.
 fn copy(id: Option<&str>, name: Option<&str>, body: Option<&str>) -> DeltaKind {
+    let builtin = name.is_some_and(|name| name.ends_with("_call"));
+    copy_of(if builtin { CallFlavor::Builtin } else { CallFlavor::Function }, id, name, body)
+}
+
+fn copy_of(flavor: CallFlavor, id: Option<&str>, name: Option<&str>, body: Option<&str>) -> DeltaKind {
     DeltaKind::Copy(Restated {
+        flavor,
         id: id.map(Into::into),
         name: name.map(Into::into),
         body: body.map(Into::into),
@@ -185,7 +192,10 @@ fn absent_null_empty_and_null_ids_are_none_and_an_object_is_its_raw_json() {
         );
         assert_eq!(
             read(&json),
-            [of(0, 0, copy(None, Some("f"), Some(r#"{"a": 1}"#))), of(0, 0, DeltaKind::Stop)]
+            [
+                of(0, 0, copy_of(CallFlavor::Custom, None, Some("f"), Some(r#"{"a": 1}"#))),
+                of(0, 0, DeltaKind::Stop)
+            ]
         );
     }
 }
