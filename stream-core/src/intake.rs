@@ -298,7 +298,10 @@ impl Intake {
 
     fn decode_whole(&mut self, body: &Bytes) -> Result<(), Error> {
         match &self.format {
-            None => self.format = self.candidates.iter().find(|format| format.sniff_whole(body)).cloned(),
+            None => {
+                let known = self.candidates.iter().find(|format| format.sniff_whole(body)).cloned();
+                self.format = known.or_else(|| wire::seeming(body).filter(|_| self.looks));
+            }
             Some(named) if named.sniff_whole(body) => {}
             Some(named) => {
                 if let Some(other) = self.candidates.iter().find(|format| format.sniff_whole(body)) {

@@ -34,7 +34,8 @@ pub(crate) fn check<E: Error>(key: &str, names: &[&'static str]) -> Result<(), E
     Err(E::custom("a key that is spelled almost like a known one"))
 }
 
-fn is_near(key: &str, name: &str) -> bool {
+/// Whether a lax parser takes a key for this name.
+pub(crate) fn is_near(key: &str, name: &str) -> bool {
     letters(key).eq(letters(name))
 }
 

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use stream_core::{Config, Verdict};
+use stream_core::{Config, Passthrough, Verdict};
 use stream_policies::{CompletedCall, ToolGate};
 use stream_testkit::models::{self, Reading};
 use stream_testkit::{ChunkLog, Cut, Replay, WireKind};
@@ -37,8 +37,18 @@ fn told(reading: &Reading) -> Option<String> {
     said.map(|said| format!("{said:?}"))
 }
 
+/// The log of a body: a stream, or a whole response where it is JSON.
+fn log(what: &str, body: &[u8]) -> ChunkLog {
+    let whole = matches!(body.first(), Some(b'{' | b'[')) || body.starts_with("\u{feff}{".as_bytes());
+    let bytes = body.to_vec().into();
+    match whole {
+        true => ChunkLog::from_whole(what, bytes),
+        false => ChunkLog::from_chunks(what, [(Duration::ZERO, bytes)]),
+    }
+}
+
 fn wrong(kind: WireKind, (what, body): &Row) -> String {
-    let log = ChunkLog::from_chunks(what.clone(), [(Duration::ZERO, body.clone().into())]);
+    let log = log(what, body.as_bytes());
     let replay = || Replay::new(&log).config(Config::default()).cut(Cut::Whole);
     let redactor = redactor();
     let gated = replay().policy(denier).run();
@@ -66,16 +76,9 @@ fn wrong(kind: WireKind, (what, body): &Row) -> String {
 /// Rule 28: in none of the classes does a client read a call that was denied, or a text that was taken out.
 #[test]
 fn no_odd_frame_brings_a_denied_call_or_a_secret_to_any_client() {
-    let tables = [
-        (WireKind::OpenAiChat, chat()),
-        (WireKind::OpenAiChat, chat_whole()),
-        (WireKind::AnthropicMessages, messages::rows()),
-        (WireKind::OpenAiResponses, responses::rows()),
-        (WireKind::Gemini, gemini()),
-    ];
     let mut found = String::new();
     let mut rows = 0;
-    for (kind, table) in &tables {
+    for (kind, table) in &tables() {
         for row in table {
             rows += 1;
             found.push_str(&wrong(*kind, row));
@@ -83,6 +86,43 @@ fn no_odd_frame_brings_a_denied_call_or_a_secret_to_any_client() {
     }
     assert_eq!(found, "");
     assert!(rows > 400, "{rows}");
+}
+
+fn tables() -> [(WireKind, Vec<Row>); 5] {
+    [
+        (WireKind::OpenAiChat, chat()),
+        (WireKind::OpenAiChat, chat_whole()),
+        (WireKind::AnthropicMessages, messages::rows()),
+        (WireKind::OpenAiResponses, responses::rows()),
+        (WireKind::Gemini, gemini()),
+    ]
+}
+
+/// Rule 28: where nobody looks, nothing is written anew and nothing closes, however odd, and be it no answer at all.
+#[test]
+fn where_nobody_looks_odd_frames_and_garbage_leave_byte_for_byte() {
+    let garbage: [&[u8]; 8] = [
+        b"\x00\xff\xfe\n\n",
+        b"data: \xc3\x28\n\n",
+        b"data: {\n\ndata: }\n\n",
+        b"\n\n\n\r\r\r\n",
+        b"<html>502</html>",
+        b"data",
+        b"event: x\n",
+        b"{\"choices\": [",
+    ];
+    let mut wrong = String::new();
+    let rows = tables().into_iter().flat_map(|(_, rows)| rows);
+    let odd = rows.map(|(what, body)| (what, body.into_bytes()));
+    let garbage = garbage.iter().map(|body| (format!("{body:?}"), body.to_vec()));
+    for (what, body) in odd.chain(garbage) {
+        let run = Replay::new(&log(&what, &body)).cut(Cut::Whole).policy(|| Passthrough).run();
+        let error = run.outcome.as_ref().and_then(|outcome| outcome.error.clone());
+        if run.bytes() != body || error.is_some() {
+            writeln!(wrong, "{what}: {error:?}").unwrap();
+        }
+    }
+    assert_eq!(wrong, "");
 }
 
 /// Spellings of a number that are no plain one, or no number.
@@ -743,5 +783,11 @@ fn gemini() -> Vec<Row> {
     rows.push(("whole".to_owned(), evil.clone()));
     rows.push(("a list of responses".to_owned(), format!("[{},{evil}]", event(r#"{"text":"a"}"#))));
     rows.push(("a list in a list".to_owned(), format!("[[{evil}]]")));
+    for key in spellings("candidates") {
+        let one = format!(r#"{{"content":{{"parts":[{rm}]}}}}"#);
+        let body = format!(r#"{{"candidates":[],"{key}":[{one}]}}"#);
+        rows.push((format!("whole, {key} beside candidates"), body.clone()));
+        rows.push((format!("a list, {key} beside candidates"), format!("[{body}]")));
+    }
     rows
 }

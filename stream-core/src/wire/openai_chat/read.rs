@@ -129,6 +129,11 @@ impl Reader<'_> {
         let number = choice.number();
         let message = match choice.message {
             Some(message) if self.whole => Some(parse::<Body<'_>>(message.get(), "a message")?),
+            // A message in place of a delta, with calls that some clients run.
+            Some(message) if choice.delta.is_none() && has_calls(message.get()) => {
+                self.odd(Odd::Foreign);
+                Some(parse::<Body<'_>>(message.get(), "a message")?)
+            }
             _ => None,
         };
         let body = message.as_ref().or(choice.delta.as_ref());
@@ -145,7 +150,7 @@ impl Reader<'_> {
         if !has_payload && body.is_some_and(|body| body.role.is_some()) {
             self.push(number, outer, Slot::None, DeltaKind::Role);
         }
-        if !self.whole {
+        if !self.whole && message.is_none() {
             self.copies(choice, outer)?;
         } else if let Some(text) = choice.text {
             self.copy(text_of(text.get()).as_ref(), body, number, outer, Field::Text);
@@ -298,6 +303,14 @@ impl MessageCopy<'_> {
                 !matches!(name.as_ref(), "role" | "content" | "tool_calls") && !is_void(value)
             })
     }
+}
+
+/// Whether a message has calls.
+fn has_calls(message: &str) -> bool {
+    let members = json::members(message).into_iter().flatten();
+    members
+        .into_iter()
+        .any(|(name, value)| matches!(name.as_ref(), "tool_calls" | "function_call") && !is_void(value))
 }
 
 /// The kind of a reason. Proxies hand on the words of other APIs, in their letters: what was cut off must not pass for
