@@ -112,7 +112,8 @@ fn deltas(
         if kind == "response.output_item.done" && is_builtin(&event["item"]) {
             // The API's own tools have no deltas: what they are to do is known when they are done.
             let key = key(event);
-            if let Some(item) = items.iter_mut().rev().find(|item| item.key == key) {
+            let is_it = |item: &&mut Item| item.key == key || item.item["id"] == event["item"]["id"];
+            if let Some(item) = items.iter_mut().rev().find(is_it) {
                 (item.item, item.done) = (event["item"].clone(), true);
             }
             return;
