@@ -79,7 +79,8 @@ impl Reader<'_> {
             }
             // The one choice of a whole response needs no number, and one of a stream may be alone in its chunk.
             let is_lone = choices.len() == 1;
-            if !choice.is_numbered() && !(self.whole && is_lone && choice.has_no_number()) {
+            let needs_none = self.whole && is_lone && choice.has_no_number();
+            if !needs_none && !choice.is_numbered() {
                 self.odd(Odd::Number);
             } else if (self.whole || !is_lone) && number as usize != outer {
                 self.odd(Odd::Position);
