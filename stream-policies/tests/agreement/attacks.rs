@@ -116,7 +116,7 @@ fn where_nobody_looks_odd_frames_and_garbage_leave_byte_for_byte() {
     let odd = rows.map(|(what, body)| (what, body.into_bytes()));
     let garbage = garbage.iter().map(|body| (format!("{body:?}"), body.to_vec()));
     for (what, body) in odd.chain(garbage) {
-        let run = Replay::new(&log(&what, &body)).cut(Cut::Whole).policy(|| Passthrough).run();
+        let run = Replay::new(log(&what, &body)).cut(Cut::Whole).policy(|| Passthrough).run();
         let error = run.outcome.as_ref().and_then(|outcome| outcome.error.clone());
         if run.bytes() != body || error.is_some() {
             writeln!(wrong, "{what}: {error:?}").unwrap();
