@@ -11,6 +11,8 @@ use http_body::Body;
 pub(super) struct Joined {
     pub(super) data: Bytes,
     pub(super) end: Option<End>,
+    /// The body has nothing more now, and wakes the task when it has.
+    pub(super) waits: bool,
 }
 
 /// How a body ends.
@@ -44,7 +46,10 @@ where
             Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(error)),
             Poll::Ready(None) => joined.end = Some(End::Plain),
             Poll::Pending if joined.data.is_empty() && more.is_empty() => return Poll::Pending,
-            Poll::Pending => break,
+            Poll::Pending => {
+                joined.waits = true;
+                break;
+            }
         }
     }
     if joined.end.is_none() && body.is_end_stream() {

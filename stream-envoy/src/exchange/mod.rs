@@ -5,6 +5,7 @@ mod body;
 mod joined;
 mod upload;
 mod upstream;
+mod wakes;
 mod wire;
 
 use std::future::{Future, poll_fn};
@@ -24,6 +25,7 @@ use tonic::Status;
 pub use self::body::{ClientBody, UpstreamBody};
 use self::upstream::Sent;
 pub use self::upstream::Upstream;
+use self::wakes::Wakes;
 pub(crate) use self::wire::Inbound;
 use self::wire::Wire;
 use crate::error::Gone;
@@ -51,6 +53,7 @@ pub(crate) struct Exchange {
     wire: Wire,
     running: Option<Running>,
     stopped: Option<Stopped>,
+    wakes: Arc<Wakes>,
     ended: bool,
 }
 
@@ -58,7 +61,7 @@ impl Exchange {
     pub(crate) fn new(inbound: Inbound, handler: Arc<Handler>, stopped: Option<Stopped>) -> Self {
         let wire = Wire::new(inbound);
         let running = Box::pin(run(wire.clone(), handler));
-        Self { wire, running: Some(running), stopped, ended: false }
+        Self { wire, running: Some(running), stopped, wakes: Wakes::new(), ended: false }
     }
 
     /// Polls the exchange; what it panics with is an error like any other.
@@ -91,6 +94,9 @@ impl Stream for Exchange {
     type Item = Result<ProcessingResponse, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.wakes.register(cx);
+        let waker = self.wakes.waker();
+        let cx = &mut Context::from_waker(&waker);
         loop {
             if self.ended {
                 return Poll::Ready(None);
@@ -99,6 +105,9 @@ impl Stream for Exchange {
                 return Poll::Ready(Some(Ok(message)));
             }
             let is_over = self.running.is_none();
+            if !is_over && !self.wakes.take() {
+                return Poll::Pending;
+            }
             match self.poll_run(cx) {
                 Poll::Ready(Err(status)) => return self.fail(status),
                 Poll::Ready(Ok(())) if is_over && self.wire.is_complete() => self.ended = true,

@@ -63,6 +63,9 @@ where
         }
         let Some(end) = joined.end else {
             wire.send(piece(proto::piece(joined.data, false)));
+            if joined.waits {
+                pause().await;
+            }
             continue;
         };
         let Some(sent) = wire.trailers(side) else {
@@ -78,4 +81,10 @@ where
         };
         return Ok(trailers(TrailersResponse { header_mutation: Some(headers::diff(&sent, &own)) }));
     }
+}
+
+/// Gives up the task once, without waking it: behind a body that wakes it.
+fn pause() -> impl Future<Output = ()> {
+    let mut is_over = false;
+    poll_fn(move |_| if std::mem::replace(&mut is_over, true) { Poll::Ready(()) } else { Poll::Pending })
 }

@@ -225,14 +225,18 @@ impl State {
 
     /// Reads one message for whichever direction it is, on behalf of one that waits.
     fn poll_inbound(&mut self, reader: Side, cx: &mut Context<'_>) -> Poll<Result<(), Gone>> {
-        self.side(reader).reader = Some(cx.waker().clone());
         if let Some(gone) = &self.gone {
             return Poll::Ready(Err(gone.clone()));
         }
-        if self.other(reader).pieces.len() >= QUEUE {
+        // Whoever reads is there: only a reader that waits is woken.
+        self.side(reader).reader = None;
+        let is_full = self.other(reader).pieces.len() >= QUEUE;
+        let next = if is_full { Poll::Pending } else { self.inbound.as_mut().poll_next(cx) };
+        let Poll::Ready(next) = next else {
+            self.side(reader).reader = Some(cx.waker().clone());
             return Poll::Pending;
-        }
-        let read = match ready!(self.inbound.as_mut().poll_next(cx)) {
+        };
+        let read = match next {
             Some(Ok(message)) => message.part.map_or(Ok(()), |part| self.receive(part)),
             Some(Err(status)) => Err(Gone::new(status.message())),
             None => Err(Gone::new("the stream ended before the response did")),
