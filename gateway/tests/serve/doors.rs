@@ -253,7 +253,8 @@ async fn only_answers_to_named_clients_are_recorded() {
     for key in ["key-of-staff", "key-of-guest"] {
         ask(&gateway, WireKind::OpenAiChat, &[("x-api-key", key)], "").await;
     }
-    drop(gateway);
+    gateway.terminate();
+    gateway.wait();
     let mut files: Vec<String> = std::fs::read_dir(directory.0.join("logs"))
         .unwrap()
         .map(|file| file.unwrap().file_name().into_string().unwrap())
@@ -272,7 +273,8 @@ async fn every_request_is_a_line_of_the_log_without_text_or_keys() {
     let gateway = Gateway::configured(&directory, &config);
     let answered = ask(&gateway, WireKind::OpenAiChat, &[("x-api-key", "key-of-ci")], "").await;
     let refused = ask(&gateway, WireKind::Gemini, &[], "key=wrong").await;
-    drop(gateway);
+    gateway.terminate();
+    gateway.wait();
     let log = std::fs::read_to_string(directory.0.join("requests.jsonl")).unwrap();
     assert_eq!((log.matches("key-of-ci").count(), log.matches("wrong").count()), (0, 0), "{log}");
     let mut lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

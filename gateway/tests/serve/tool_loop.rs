@@ -124,7 +124,8 @@ async fn a_file_names_tools_limits_and_a_notice() {
     let gateway = Gateway::start_with(&["--config", &file], &[("TOOL_KEY", "tool-key")]);
     let text = "Let me count. [running count_letters] The letter r stands in strawberry very many times.";
     assert_eq!(counted(&gateway).await, text);
-    drop(gateway);
+    gateway.terminate();
+    gateway.wait();
     let log = std::fs::read_to_string(directory.0.join("requests.jsonl")).unwrap();
     let mut line: Value = serde_json::from_str(&log).unwrap();
     assert!(line["runs"][0]["took_ms"].is_u64());
@@ -227,7 +228,8 @@ async fn a_client_that_goes_away_cancels_the_tool_and_the_log_says_so() {
     let mut asked = Vec::new();
     let read = tokio::io::AsyncReadExt::read_to_end(&mut running, &mut asked);
     tokio::time::timeout(Duration::from_secs(10), read).await.unwrap().unwrap();
-    drop(gateway);
+    gateway.terminate();
+    gateway.wait();
     let log = std::fs::read_to_string(directory.0.join("requests.jsonl")).unwrap();
     let line: Value = serde_json::from_str(&log).unwrap();
     assert_eq!((&line["stayed"], &line["runs"][0]["outcome"]), (&json!(false), &json!("cancelled")));
@@ -261,7 +263,8 @@ async fn arguments_and_results_are_never_logged() {
     let environment = [("MCP_KEY", "the-key")];
     let gateway = Gateway::spawn(&["--config", &file], &environment, "trace", logs.into());
     assert!(counted(&gateway).await.ends_with("none the-key the-result times."));
-    drop(gateway);
+    gateway.terminate();
+    gateway.wait();
     let log = std::fs::read_to_string(directory.0.join("log")).unwrap();
     let lines: Vec<&str> = log.lines().filter(|line| line.contains("ran a tool")).collect();
     assert_eq!(lines.len(), 1, "{log}");
