@@ -1,9 +1,8 @@
 //! The recorded streams pass the checker, but for the deviations listed here, each of them needed.
 //!
-//! The streams are read where they lie: in the directory that `STREAM_CORPUS` names, else in `../shared/corpus` beside
-//! the workspace. Without them the tests pass and say so.
+//! Where the streams lie is found by `stream_testkit::logs`; the tests that need them are ignored by name.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test, helpers included")]
+#![allow(clippy::unwrap_used, reason = "a test, helpers included")]
 
 mod conformance_corpus {
     mod faults;
@@ -17,6 +16,7 @@ use conformance_corpus::{needed::NEEDED, recorded::recordings};
 use stream_testkit::conformance::{Allow, Deviation, Format, Rule, check, check_with};
 
 #[test]
+#[ignore = "needs recorded streams: STREAM_CORPUS"]
 fn every_recording_needs_exactly_the_deviations_listed() {
     let mut wrong = String::new();
     for recording in recordings() {
@@ -36,10 +36,11 @@ fn every_recording_needs_exactly_the_deviations_listed() {
 }
 
 #[test]
+#[ignore = "needs recorded streams: STREAM_CORPUS"]
 fn every_file_listed_is_recorded() {
     let recorded: BTreeSet<String> = recordings().into_iter().map(|recording| recording.file).collect();
     let gone: Vec<_> = NEEDED.iter().filter(|(file, _)| !recorded.contains(*file)).collect();
-    assert!(recorded.is_empty() || gone.is_empty(), "no recording of {gone:?}");
+    assert!(gone.is_empty(), "no recording of {gone:?}");
 }
 
 #[test]
@@ -50,6 +51,7 @@ fn every_deviation_is_seen_in_a_recording() {
 }
 
 #[test]
+#[ignore = "needs recorded streams: STREAM_CORPUS"]
 fn the_format_of_every_recording_is_detected() {
     for recording in recordings() {
         assert_eq!(Format::detect(&recording.bytes), Some(recording.format), "{}", recording.file);
@@ -57,6 +59,7 @@ fn the_format_of_every_recording_is_detected() {
 }
 
 #[test]
+#[ignore = "needs recorded streams: STREAM_CORPUS"]
 fn the_view_of_every_recording_is_what_another_reader_got() {
     let mut wrong = String::new();
     for recording in recordings() {

@@ -163,12 +163,21 @@ impl Recorded {
     }
 }
 
-/// The recorded streams of the corpus: `STREAM_CORPUS`, or `shared/corpus` beside the workspace. `None` where there is no
-/// corpus.
+/// The folder of the corpus: `STREAM_CORPUS`, or `shared/corpus` beside the workspace. `None` where there is no corpus.
+///
+/// A test that needs the corpus is ignored by name, and takes the folder for given: the gate runs such tests where there is
+/// one.
 #[must_use]
-pub fn corpus() -> Option<Vec<Recorded>> {
+pub fn root() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
     let root = std::env::var_os("STREAM_CORPUS").map_or_else(beside, PathBuf::from);
+    root.join("MANIFEST.tsv").is_file().then_some(root)
+}
+
+/// The recorded streams of the corpus. `None` where there is no [corpus](root).
+#[must_use]
+pub fn corpus() -> Option<Vec<Recorded>> {
+    let root = root()?;
     let manifest = std::fs::read_to_string(root.join("MANIFEST.tsv")).ok()?;
     let recorded = manifest.lines().skip(1).filter_map(|line| {
         let columns: Vec<&str> = line.split('\t').collect();

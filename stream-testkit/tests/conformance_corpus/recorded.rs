@@ -1,6 +1,6 @@
 //! The recorded streams, and what another reader made of them.
 
-use std::{collections::HashMap, fs, path::PathBuf};
+use std::{collections::HashMap, fs};
 
 use serde_json::Value;
 use stream_testkit::conformance::{CallView, ChoiceView, Ended, Format, View};
@@ -50,16 +50,10 @@ impl Recording {
     }
 }
 
-/// All recordings; none, with a note, where there is no corpus.
+/// All recordings.
 pub(crate) fn recordings() -> Vec<Recording> {
-    let root = std::env::var_os("STREAM_CORPUS").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus")),
-        PathBuf::from,
-    );
-    let Ok(manifest) = fs::read_to_string(root.join("MANIFEST.tsv")) else {
-        println!("skipped: no recorded streams in {} (set STREAM_CORPUS)", root.display());
-        return Vec::new();
-    };
+    let root = stream_testkit::logs::root().expect("recorded streams: STREAM_CORPUS names their folder");
+    let manifest = std::fs::read_to_string(root.join("MANIFEST.tsv")).unwrap();
     let expected: HashMap<String, Value> = fs::read_to_string(root.join("expected.jsonl"))
         .unwrap()
         .lines()
