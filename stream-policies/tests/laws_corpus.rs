@@ -35,7 +35,7 @@ const LONG: usize = 12_000;
 const EVERY: usize = 8;
 
 /// What is known to break a law, and why.
-const LIMITS: [(&str, Law, &str); 3] = [
+const LIMITS: [(&str, Law, &str); 4] = [
     (
         "anthropic-messages/opencode-zen-opencode-go-minimax-stream.sse",
         Law::Ending,
@@ -50,6 +50,11 @@ const LIMITS: [(&str, Law, &str); 3] = [
         "openai-chat/openrouter-tools-streaming-variant-c.sse",
         Law::Ending,
         "the role comes on a line that starts with a space, which strict clients skip: a notice is then the first they read",
+    ),
+    (
+        "openai-chat/openai-audio-without-finish",
+        Law::NothingLost,
+        "the independent view of a client has no place for the transcript of what is spoken",
     ),
 ];
 
