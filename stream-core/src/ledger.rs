@@ -308,6 +308,16 @@ impl Ledgers {
         }
     }
 
+    /// All that is held, and since when the oldest of it is.
+    pub(crate) fn all_held(&self) -> Option<Hold> {
+        let keys = self.waiting.iter();
+        let parts = keys.filter_map(|key| self.get(*key)).flat_map(|ledger| &ledger.held);
+        parts.fold(None, |all: Option<Hold>, part| {
+            let since = all.map_or(part.since, |all| all.since.min(part.since));
+            Some(Hold { bytes: all.map_or(0, |all| all.bytes) + part.bytes, since })
+        })
+    }
+
     /// A part is held.
     pub(crate) fn held(&mut self, key: BlockKey, seq: u64, bytes: usize, since: Duration) {
         self.waiting.insert(key);

@@ -10,7 +10,10 @@ use crate::record::{Action, Cause, Decision, Staged, StagedView, VerdictView};
 impl Engine {
     /// Records a decision over the whole stream.
     pub(super) fn record(&mut self, stage: usize, action: Action, reason: String) {
+        let now = self.now;
         let stage = &mut self.stages[stage];
+        // What ends a stream is about all that was held by then.
+        let hold = stage.ledgers.all_held().filter(|_| action == Action::Terminated);
         let cause = match action {
             Action::Failed => Cause::PolicyFailed,
             Action::Normalised => Cause::Wire,
@@ -22,8 +25,8 @@ impl Engine {
             action,
             cause,
             reason: Some(reason),
-            bytes: 0,
-            held: Duration::ZERO,
+            bytes: hold.map_or(0, |hold| hold.bytes),
+            held: hold.map_or(Duration::ZERO, |hold| now.saturating_sub(hold.since)),
             enforced: !stage.watching,
         });
     }

@@ -157,6 +157,27 @@ fn assert_noticed(what: &str, kind: WireKind, mode: Mode, input: &[u8], out: &[u
     assert_eq!(seen.ended, Ended::Clean);
 }
 
+/// The record of a verdict that ends the stream says how much was held by then, and how long.
+#[tokio::test(start_paused = true)]
+async fn the_record_of_a_verdict_that_ends_the_stream_tells_what_was_held() {
+    for kind in WireKind::ALL {
+        let bytes = body(kind, Mode::Streamed, &Shape::ALL[0].turn(&[0]));
+        let policy = judged(When::Opened, |call, ctx| {
+            ctx.decide(call.key(), async move {
+                tokio::time::sleep(Duration::from_secs(2)).await;
+                Ok(Verdict::Terminate(Ending::error("no")))
+            })?;
+            Ok(())
+        });
+        let holds = Holds::default();
+        run(quiet(kind).policy(policy).observer(holds.clone()), Mode::Streamed, bytes).await;
+        let holds = holds.0.lock().unwrap();
+        let [(bytes, held)] = holds[..] else { panic!("{kind}: {holds:?}") };
+        assert_eq!(held, Duration::from_secs(2), "{kind}");
+        assert!(bytes > 0, "{kind}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_verdict_can_end_the_stream() {
     for shape in Shape::ALL {
@@ -229,6 +250,18 @@ async fn a_verdict_that_replaces_with_no_object_drops_the_call_where_it_has_to_b
             with_calls(Shape::Plain.turn(&[]).call("call_1", "read_file", "[1]"), &[1])
         };
         assert_says("replaced", kind, mode, &input, &out.bytes, &expected);
+    }
+}
+
+/// How much was held when a stream was ended, and how long.
+#[derive(Clone, Default)]
+struct Holds(Arc<Mutex<Vec<(usize, Duration)>>>);
+
+impl Observer for Holds {
+    fn decision(&mut self, decision: &Decision) {
+        if decision.action == Action::Terminated {
+            self.0.lock().unwrap().push((decision.bytes, decision.held));
+        }
     }
 }
 

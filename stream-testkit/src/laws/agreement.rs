@@ -33,7 +33,10 @@ pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
     let one = case.one_choice || case.input(&run).view().choices.len() < 2;
     let readings = readings(kind, one, &run);
     let calls = calls(case, needs, &readings)?;
-    let texts = texts(case, kind, needs, &readings)?;
+    // What the writer says in place of an answer is nobody's text to take out.
+    let ended = run.decisions.iter().filter(|decision| decision.action == Action::Terminated);
+    let own: Vec<&str> = ended.filter_map(|decision| decision.reason.as_deref()).collect();
+    let texts = texts(case, kind, needs, &own, &readings)?;
     Ok(calls.or(texts))
 }
 
@@ -91,6 +94,7 @@ fn texts(
     case: &Case<'_>,
     kind: WireKind,
     needs: Needs,
+    own: &[&str],
     readings: &[(&'static str, Reading)],
 ) -> Result<Standing, Breach> {
     let is_seen = |said: &&Said| match said {
@@ -101,6 +105,7 @@ fn texts(
     };
     let said: BTreeSet<&Said> =
         readings.iter().flat_map(|(_, reading)| reading.texts.iter().filter(is_seen)).collect();
+    let said: BTreeSet<&Said> = said.into_iter().filter(|said| !own.contains(&said.text())).collect();
     if said.is_empty() {
         return Ok(Standing::Vacuous);
     }
