@@ -6,13 +6,11 @@ use std::convert::Infallible;
 use std::error::Error;
 
 use futures::{StreamExt as _, stream};
-use stream_core::{Assembler, StreamProcessor};
+use stream_core::{Assembler, Chain, StreamProcessor};
 use stream_policies::judge::rules::{Condition, Otherwise, Rule, RulesSettings};
 use stream_policies::observe::Decisions;
 use stream_policies::validate_parameters::ToolSettings;
-use stream_policies::{
-    Chain, Preset, RedactSettings, ToolGate, ToolGateSettings, ValidateParametersSettings,
-};
+use stream_policies::{Preset, RedactSettings, ToolGate, ToolGateSettings, ValidateParametersSettings};
 use stream_testkit::{Script, WireKind};
 
 #[tokio::main(flavor = "current_thread")]
@@ -45,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .call("call_1", "shell", r#"{"cmd":"rm -rf /tmp/x"}"#)
         .call("call_2", "shell", r#"{"cmd":"ls"}"#);
     let upstream = stream::iter([Ok::<_, Infallible>(answer.bytes(WireKind::AnthropicMessages))]);
-    let mut policed = chain.add_to(StreamProcessor::builder().observer(told)).build(upstream)?;
+    let mut policed = StreamProcessor::builder().observer(told).chain(chain).build(upstream)?;
 
     // The client puts together what it gets.
     let mut client = Assembler::new();

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use stream_core::{Limits, Passthrough, Policy, Request, SessionKey};
+use stream_core::{Chain, Limits, Passthrough, Request, SessionKey};
 use stream_http::Api;
 use stream_policies::PolicySet;
 use stream_testkit::ChunkLog;
@@ -58,11 +58,6 @@ impl Policies {
         self.ask_over_network
     }
 
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.set.as_ref().map_or(1, PolicySet::len)
-    }
-
     /// Refuses a whole answer that is longer than the file allows, as the layer would.
     pub(crate) fn check_whole(&self, log: &ChunkLog) -> Result<(), String> {
         match self.whole_limit {
@@ -87,10 +82,9 @@ impl Policies {
         }
     }
 
-    /// The policy at this place of the chain, for one stream.
-    pub(crate) fn policy(&self, place: usize) -> Box<dyn Policy> {
-        let policy = self.set.as_ref().and_then(|set| set.chain().into_iter().nth(place));
-        policy.unwrap_or_else(|| Box::new(Passthrough))
+    /// The policies of one stream.
+    pub(crate) fn chain(&self) -> Chain {
+        self.set.as_ref().map_or_else(|| Passthrough.into(), PolicySet::chain)
     }
 }
 

@@ -7,11 +7,12 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use cpu_time::ThreadTime;
-use futures::FutureExt as _;
-use stream_core::engine::Work;
+use stream_core::engine::{Input, Output};
 use stream_core::{
-    Assembler, Chunk, Config, Context, Engine, Passthrough, Policy, PolicyError, StreamState, async_trait,
+    Assembler, Chunk, Config, Context, Engine, Passthrough, Policy, PolicyError, Stage, StreamState, Verdict,
+    async_trait,
 };
 use stream_testkit::{Fragments, Script, WireKind};
 
@@ -74,46 +75,26 @@ fn line(name: &str, bodies: &[(usize, bytes::Bytes)], run: impl Fn(&[u8]) -> boo
 }
 
 /// Drives the engine without a runtime; true if everything left.
-fn run(mut policy: impl Policy, body: &[u8]) -> bool {
-    let mut engine = Engine::new(Config::default().limits(limits()), &[&policy]);
+fn run(policy: impl Into<Stage>, body: &[u8]) -> bool {
+    let Ok(mut engine) = Engine::new(Config::default().limits(limits()), policy.into()) else { return false };
     let mut out = 0;
-    let mut pieces = body.chunks(4096);
+    let body = Bytes::copy_from_slice(body);
+    let mut at = 0;
     loop {
         match engine.poll() {
-            Work::Chunk(stage) => {
-                let Some((chunk, state, mut ctx)) = engine.chunk(stage) else { return false };
-                let done = policy.on_chunk(chunk, state, &mut ctx).now_or_never();
-                let effects = ctx.into_effects();
-                if !matches!(done, Some(Ok(()))) {
-                    return false;
-                }
-                engine.commit(stage, effects);
+            Output::Bytes(bytes) => out += bytes.len(),
+            Output::Hook(hook) => hook.run(Duration::ZERO),
+            Output::Judge(_) => return false,
+            Output::Wait { .. } if at == body.len() => engine.handle(Input::End, Duration::ZERO),
+            Output::Wait { .. } => {
+                let end = body.len().min(at + 4096);
+                engine.handle(Input::Bytes(body.slice(at..end)), Duration::ZERO);
+                at = end;
             }
-            Work::End(stage) => {
-                let Some((end, state, mut ctx)) = engine.ending(stage) else { return false };
-                let done = policy.on_end(end, state, &mut ctx).now_or_never();
-                let effects = ctx.into_effects();
-                if !matches!(done, Some(Ok(()))) {
-                    return false;
-                }
-                engine.commit(stage, effects);
-            }
-            Work::Abort(_) => return false,
-            Work::Wait => match pieces.next() {
-                Some(piece) => engine.push(piece, Duration::ZERO),
-                None => engine.end(None),
-            },
-            Work::Done => break,
-        }
-        while let Some(bytes) = engine.output() {
-            out += bytes.len();
+            Output::Done => return out == body.len(),
         }
         engine.decisions();
     }
-    while let Some(bytes) = engine.output() {
-        out += bytes.len();
-    }
-    out == body.len()
 }
 
 struct Send;
@@ -142,7 +123,7 @@ impl Policy for Hold {
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
         match state.just_completed() {
-            Some(block) => ctx.flush_block(block.key()),
+            Some(block) => ctx.settle(block.key(), Verdict::Release)?,
             None => ctx.buffer(chunk),
         }
         Ok(())

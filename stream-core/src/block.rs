@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::context::EffectError;
 use crate::delta::{CallFlavor, Channel, Runs, Text};
-use crate::policy::Replacement;
+use crate::json;
+use crate::policy::{Replacement, With};
 use crate::text_calls::{Problem, TextCall, UnparsedCall};
 use crate::wire::Traits;
 
@@ -122,18 +123,23 @@ impl StreamBlock {
     }
 
     /// Whether it can be replaced so. Calls take nothing but a JSON object where arguments are a JSON value (rule 25),
-    /// and where they were written as text, since most dialects can say nothing else; these also take an exact text.
+    /// and where they were written as text, since most dialects can say nothing else.
     pub(crate) fn takes(&self, with: &Replacement, traits: Traits) -> Result<(), EffectError> {
         let call = self.as_tool_call();
-        let written = call.is_some_and(|call| call.written.is_some());
-        if with.text.is_some() {
-            return if written { Ok(()) } else { Err(EffectError::NotWritten) };
+        let written = call.filter(|call| call.written.is_some());
+        match (&with.with, call) {
+            (With::Text(_), _) => Ok(()),
+            (With::Written(_), _) => written.map(|_| ()).ok_or(EffectError::NotWritten),
+            (With::Structured { .. }, _) => {
+                let call = written.ok_or(EffectError::NotWritten)?;
+                json::is_object(call.arguments()).then_some(()).ok_or(EffectError::NotAnObject)
+            }
+            (With::Arguments(_), None) => Err(EffectError::NotACall),
+            (With::Arguments(arguments), Some(_)) => {
+                let takes_objects = written.is_some() || traits.arguments_are_json;
+                (!takes_objects || json::is_object(arguments)).then_some(()).ok_or(EffectError::NotAnObject)
+            }
         }
-        let takes_objects = written || (call.is_some() && traits.arguments_are_json);
-        if takes_objects && !crate::json::is_object(&with.body) {
-            return Err(EffectError::NotAnObject);
-        }
-        Ok(())
     }
 
     /// The name of the block's kind, for transcripts: `content`, `reasoning`, `refusal`, `tool call`, `opaque`.
@@ -150,11 +156,17 @@ impl StreamBlock {
 
     /// A transcript of spoken audio.
     pub(crate) fn new_speech(key: BlockKey, choice: u32) -> Self {
-        Self::Content(TextBlock { head: Head::new(key, choice), text: String::new(), spoken: true })
+        Self::Content(TextBlock {
+            head: Head::new(key, choice),
+            text: String::new(),
+            spoken: true,
+            signed: false,
+        })
     }
 
     pub(crate) fn new_text(channel: Channel, key: BlockKey, choice: u32) -> Self {
-        let block = TextBlock { head: Head::new(key, choice), text: String::new(), spoken: false };
+        let block =
+            TextBlock { head: Head::new(key, choice), text: String::new(), spoken: false, signed: false };
         match channel {
             Channel::Content => Self::Content(block),
             Channel::Reasoning => Self::Reasoning(block),
@@ -219,6 +231,7 @@ pub struct TextBlock {
     head: Head,
     text: String,
     pub(crate) spoken: bool,
+    pub(crate) signed: bool,
 }
 
 impl TextBlock {
@@ -233,6 +246,13 @@ impl TextBlock {
     #[must_use]
     pub fn is_spoken(&self) -> bool {
         self.spoken
+    }
+
+    /// Whether a signature or an id stands for the text (reasoning of Anthropic and Responses): the block can be emptied, and
+    /// never says anything else (rule 22).
+    #[must_use]
+    pub fn is_signed(&self) -> bool {
+        self.signed
     }
 
     /// The block's name for effects.

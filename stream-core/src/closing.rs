@@ -3,7 +3,7 @@
 use crate::engine::Work;
 use crate::intake::UpstreamEnd;
 use crate::policy::End;
-use crate::stage::Stage;
+use crate::stage::StageState;
 use crate::state::StreamState;
 use crate::wire::{Ending, Traits};
 
@@ -89,7 +89,7 @@ impl Closing {
     }
 
     /// What is to be called before the stage can be closed: completions, then `on_end`.
-    pub(crate) fn ask(&mut self, stage: &mut Stage) -> Option<Work> {
+    pub(crate) fn ask(&mut self, stage: &mut StageState) -> Option<Work> {
         if self.asked {
             return None;
         }

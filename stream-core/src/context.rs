@@ -1,14 +1,12 @@
 //! What a hook may do.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::time::Duration;
 
 use crate::block::BlockKey;
 use crate::chunk::Chunk;
 use crate::ledger::Ledgers;
-use crate::policy::{PolicyError, Replacement, Verdict};
+use crate::policy::{Decide, Release, Replacement, Verdict, VerdictFuture, With};
 use crate::record::Staged;
 use crate::request::Request;
 use crate::state::StreamState;
@@ -23,45 +21,35 @@ use crate::wire::{Ending, EndingKind, Traits};
 /// | payload (text, tool call, opaque) | [`send`](Self::send) | leaves when everything before it in its choice has |
 /// | | `send` of an edited chunk | leaves with the new text or arguments; its frame is written anew |
 /// | | [`buffer`](Self::buffer) | held, in its place |
+/// | | [`settle`](Self::settle) of its block | shares the verdict over what is held of the block |
 /// | | nothing, block under [`decide`](Self::decide) | held until the verdict |
 /// | | nothing | discarded, and recorded |
-/// | held | [`flush`](Self::flush), [`flush_block`](Self::flush_block), `Verdict::Release` | leaves as it came |
-/// | | [`flush_first`](Self::flush_first) | the oldest chunks leave, as they came or edited |
-/// | | [`discard`](Self::discard), `Verdict::Drop` | does not leave |
-/// | | [`replace`](Self::replace), `Verdict::Replace` | leaves as one piece with the new content |
-/// | | [`replace_with_text`](Self::replace_with_text) | the text leaves in its place |
-/// | | [`promote`](Self::promote) | a call that was written as text leaves as a structured call |
-/// | | [`settle_after`](Self::settle_after) | gets that verdict when the time is over, unless settled before |
+/// | held | [`flush`](Self::flush), [`Verdict::Release`] | leaves as it came |
+/// | | [`release`](Self::release) | the oldest chunks leave, as they came or edited |
+/// | | [`Verdict::Drop`] | does not leave; a notice may leave in its place |
+/// | | [`Verdict::Replace`] | leaves as one piece with the new content |
+/// | | [`Decide::after`] | gets that verdict when the time is over, unless settled before |
 /// | | still held after `on_end` | dropped, and recorded |
 /// | structure (opening, finish, usage, ping, terminal marker …) | anything | leaves by itself, in order |
-/// | completion | anything | nothing to send; the time to flush, judge or discard the block |
+/// | completion | anything | nothing to send; the time to settle the block, or to have it judged |
 /// | any | [`terminate`](Self::terminate) | what is held is dropped, the client gets the ending, nothing follows |
 /// | any | returns `Err`, panics, takes too long | nothing staged takes place; [`OnFailure`](crate::policy::OnFailure) says the rest |
 ///
 /// ```
-/// use stream_core::{Chunk, Context, Policy, PolicyError, StreamState, async_trait};
+/// use stream_core::{Replacement, Verdict, policy_fn};
 ///
-/// /// Replaces the arguments of every complete call, and says so.
-/// struct DryRun;
-///
-/// #[async_trait]
-/// impl Policy for DryRun {
-///     async fn on_chunk(
-///         &mut self,
-///         chunk: Chunk,
-///         state: &StreamState,
-///         ctx: &mut Context<'_>,
-///     ) -> Result<(), PolicyError> {
-///         if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) {
-///             ctx.replace(call.key(), stream_core::Replacement::new(r#"{"dry_run":true}"#))?;
-///         } else if chunk.is_tool_call() {
-///             ctx.buffer(chunk);
-///         } else {
-///             ctx.send(chunk);
-///         }
-///         Ok(())
+/// /// Replaces the arguments of every complete call.
+/// let dry_run = policy_fn(|chunk, state, ctx| {
+///     if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) {
+///         ctx.settle(call.key(), Verdict::Replace(Replacement::arguments(r#"{"dry_run":true}"#)))?;
+///     } else if chunk.is_tool_call() {
+///         ctx.buffer(chunk);
+///     } else {
+///         ctx.send(chunk);
 ///     }
-/// }
+///     Ok(())
+/// });
+/// # let _ = stream_core::StreamProcessor::builder().policy(dry_run);
 /// ```
 #[derive(Debug)]
 pub struct Context<'a> {
@@ -99,13 +87,6 @@ impl<'a> Context<'a> {
         self.now
     }
 
-    /// Whether the stream's reasoning carries a signature or an id that stands for its text (Anthropic, Responses): it
-    /// can be emptied, and never says anything else (rule 22).
-    #[must_use]
-    pub fn reasoning_is_signed(&self) -> bool {
-        self.traits.reasoning_is_signed
-    }
-
     /// Sends this step's chunk, as it is or edited. It leaves when everything before it has (rule 11). Structure and
     /// completions leave by themselves: sending them changes nothing.
     pub fn send(&mut self, chunk: Chunk) {
@@ -124,96 +105,40 @@ impl<'a> Context<'a> {
     /// Releases everything this policy holds, but for blocks under [`decide`](Self::decide). At the completion of a
     /// block, calls that overlap it and still go on stay held: they will complete by themselves (rule 1).
     pub fn flush(&mut self) {
-        self.push(Effect::FlushAll);
+        self.push(Effect::Flush);
     }
 
-    /// Releases what is held of a block.
-    pub fn flush_block(&mut self, key: BlockKey) {
-        self.push(Effect::Flush(key));
+    /// Applies a verdict to a block: to what is held of it, to this step's chunk if the chunk is of that block and nothing was
+    /// said of it, and, but for [`Verdict::Release`], to what is still to come of it. A judge that the block is under is
+    /// dropped: its verdict no longer counts.
+    ///
+    /// # Errors
+    ///
+    /// When the block is not known. For a replacement, also when something of the block has left, nothing of it is held, or
+    /// the block cannot be replaced so: arguments that are no JSON object where the format takes nothing else, a call that
+    /// was not written as text.
+    pub fn settle(&mut self, key: BlockKey, verdict: Verdict) -> Result<(), EffectError> {
+        let block = self.state.block(key).ok_or(EffectError::UnknownBlock)?;
+        if let Verdict::Replace(with) = &verdict {
+            self.replaceable(key)?;
+            block.takes(with, self.traits)?;
+        }
+        self.push(match verdict {
+            Verdict::Terminate(ending) => Effect::Terminate(ending),
+            verdict => Effect::Settle { key, verdict },
+        });
+        Ok(())
     }
 
-    /// Releases the oldest held chunks of a block, one for each item: as it came for `None`, with other text or
-    /// arguments for `Some`. What is behind them stays held.
+    /// Releases the oldest held chunks of a block, each as it came or with other text or arguments; what is behind them stays
+    /// held.
     ///
     /// This is how text that is matched across chunks leaves: a chunk that is not decided is
     /// [buffered](Self::buffer), and says what it is to say when a later one has decided it. A chunk that this hook
     /// has buffered counts. Chunks that leave as they came are not recorded; edits are, with the reason. Text that
     /// becomes empty does not leave, and signed reasoning is emptied (rule 22).
-    pub fn flush_first(
-        &mut self,
-        key: BlockKey,
-        texts: impl IntoIterator<Item = Option<String>>,
-        reason: Option<String>,
-    ) {
-        self.push(Effect::FlushFirst { key, texts: texts.into_iter().collect(), reason });
-    }
-
-    /// Drops what came behind a block in its choice, was let go and has not left, because something before it was
-    /// held. What is held of other blocks is not touched. For a policy that releases the start of a text and ends it
-    /// there.
-    pub fn cut_behind(&mut self, key: BlockKey) {
-        self.push(Effect::CutBehind(key));
-    }
-
-    /// Drops what is held of a block. A tool call whose opening is dropped this way stays dropped, whatever comes of
-    /// it later. A [decision](Self::decide) it is under no longer counts.
-    pub fn discard(&mut self, key: BlockKey) {
-        self.push(Effect::Discard { key, reason: None });
-    }
-
-    /// Drops what is held of a block, and records why.
-    pub fn discard_because(&mut self, key: BlockKey, reason: impl Into<String>) {
-        self.push(Effect::Discard { key, reason: Some(reason.into()) });
-    }
-
-    /// Puts a text in place of a block of any kind: what is held of it does not leave, the text does where there is a place
-    /// for one (rule 21). Recorded as an edit, with the reason.
-    ///
-    /// # Errors
-    ///
-    /// When the block is not known, something of it has left, or nothing of it is held.
-    pub fn replace_with_text(
-        &mut self,
-        key: BlockKey,
-        text: impl Into<String>,
-        reason: impl Into<String>,
-    ) -> Result<(), EffectError> {
-        self.replaceable(key)?;
-        self.push(Effect::Say { key, text: text.into(), reason: reason.into() });
-        Ok(())
-    }
-
-    /// Puts other content in place of a block, in one piece. What comes of it later is dropped, and a
-    /// [decision](Self::decide) it is under no longer counts. Signed reasoning is emptied (rule 22).
-    ///
-    /// # Errors
-    ///
-    /// When the block is not known, something of it has left, or the format needs a JSON object and this is none.
-    pub fn replace(&mut self, key: BlockKey, with: Replacement) -> Result<(), EffectError> {
-        self.replaceable(key)?;
-        let block = self.state.block(key);
-        block.map_or(Ok(()), |block| block.takes(&with, self.traits))?;
-        self.push(Effect::Replace { key, with });
-        Ok(())
-    }
-
-    /// Lets a held call that was [written as text](crate::block::ToolCall::written) leave as a structured call of the
-    /// stream's format, with this id. Its text does not leave; the call stands behind all text, just before its choice
-    /// finishes, and the finish reason says that there are calls.
-    ///
-    /// # Errors
-    ///
-    /// When the block is no such call, its arguments are no JSON object, something of it has left, or nothing of it is held.
-    pub fn promote(&mut self, key: BlockKey, id: impl Into<String>) -> Result<(), EffectError> {
-        self.replaceable(key)?;
-        let block = self.state.block(key).ok_or(EffectError::UnknownBlock)?;
-        let call = block.as_tool_call().filter(|call| call.written().is_some());
-        let call = call.ok_or(EffectError::NotWritten)?;
-        if !crate::json::is_object(call.arguments()) {
-            return Err(EffectError::NotAnObject);
-        }
-        self.push(Effect::Promote { key, id: id.into() });
-        Ok(())
+    pub fn release(&mut self, key: BlockKey, release: Release) {
+        self.push(Effect::Release { key, release });
     }
 
     /// Inserts text at this point of the stream.
@@ -222,7 +147,7 @@ impl<'a> Context<'a> {
     ///
     /// [`EffectError::NoPlace`] after the choice has finished, and behind a tool call where the format allows no text
     /// there (rule 21).
-    pub fn send_text(&mut self, text: impl Into<String>) -> Result<(), EffectError> {
+    pub fn insert(&mut self, text: impl Into<String>) -> Result<(), EffectError> {
         let over = self.ledgers.is_over(self.choice.unwrap_or(0));
         // A call that opens in this step and is not sent yet stands behind the text.
         let opening = self.state.current.filter(|_| !self.is_staged()).and_then(|key| self.ledgers.get(key));
@@ -239,76 +164,37 @@ impl<'a> Context<'a> {
         self.push(Effect::Terminate(ending));
     }
 
-    /// Holds a block until a future answers, while the stream is read on and other blocks are judged beside it (rule
-    /// 13). The future is first polled after this hook has returned, and has the policy timeout as its deadline;
-    /// an error, a panic or the deadline drops the block (or, failing open, releases it).
+    /// Has a block decided by a judge, or by time (rule 13): takes a future, or a [`Decide`] with a deadline and a fallback.
+    ///
+    /// The block is held until the judge answers, while the stream is read on and other blocks are judged beside it. The
+    /// future is first polled after this hook has returned, and dropped at once when its verdict can no longer count: its
+    /// deadline has passed, the block was settled otherwise, the stream has ended. An error, a panic or the deadline drops
+    /// the block (or, failing open, releases it).
     ///
     /// # Errors
     ///
-    /// When the block is not known, is already under a decision, or something of it has left.
-    pub fn decide<F>(&mut self, key: BlockKey, verdict: F) -> Result<(), EffectError>
-    where
-        F: Future<Output = Result<Verdict, PolicyError>> + Send + 'static,
-    {
-        self.decide_in(key, None, Box::pin(verdict))
-    }
-
-    /// As [`decide`](Self::decide), with a deadline of its own.
-    ///
-    /// # Errors
-    ///
-    /// As [`decide`](Self::decide).
-    pub fn decide_within<F>(&mut self, key: BlockKey, within: Duration, verdict: F) -> Result<(), EffectError>
-    where
-        F: Future<Output = Result<Verdict, PolicyError>> + Send + 'static,
-    {
-        self.decide_in(key, Some(within), Box::pin(verdict))
-    }
-
-    /// Settles a block after a time, unless it was settled before: what is then still held of it gets this verdict. The
-    /// block stays free to be flushed, discarded, replaced or put under a decision, and the end of the stream does not
-    /// wait for it. Said again, the later word counts.
-    ///
-    /// # Errors
-    ///
-    /// When the block is not known.
-    pub fn settle_after(
-        &mut self,
-        key: BlockKey,
-        time: Duration,
-        verdict: Verdict,
-    ) -> Result<(), EffectError> {
-        if self.state.block(key).is_none() {
-            return Err(EffectError::UnknownBlock);
-        }
-        self.push(Effect::SettleAfter { key, time, verdict });
-        Ok(())
-    }
-
-    /// What the hook staged, for [`Engine::commit`](crate::engine::Engine::commit).
-    #[must_use]
-    pub fn into_effects(self) -> Effects {
-        self.effects
-    }
-
-    fn decide_in(
-        &mut self,
-        key: BlockKey,
-        within: Option<Duration>,
-        future: VerdictFuture,
-    ) -> Result<(), EffectError> {
+    /// When the block is not known; for a judge, also when the block is already under one, or something of it has left.
+    pub fn decide(&mut self, key: BlockKey, decide: impl Into<Decide>) -> Result<(), EffectError> {
+        let Decide { judge, within, otherwise } = decide.into();
+        let Some(future) = judge else {
+            self.state.block(key).ok_or(EffectError::UnknownBlock)?;
+            let (time, verdict) = (within.unwrap_or_default(), otherwise.unwrap_or(Verdict::Release));
+            self.push(Effect::SettleAfter { key, time, verdict });
+            return Ok(());
+        };
         self.untouched(key)?;
         let pending = self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_some());
-        let staged = self
-            .effects
-            .list
-            .iter()
-            .any(|effect| matches!(effect, Effect::Decide { key: k, .. } if *k == key));
-        if pending || staged {
+        let asks = |effect: &Effect| matches!(effect, Effect::Decide { key: asked, .. } if *asked == key);
+        if pending || self.effects.list.iter().any(asks) {
             return Err(EffectError::AlreadyDeciding);
         }
-        self.push(Effect::Decide { key, within, future });
+        self.push(Effect::Decide { key, within, otherwise, future });
         Ok(())
+    }
+
+    /// What the hook staged.
+    pub(crate) fn into_effects(self) -> Effects {
+        self.effects
     }
 
     /// Errs unless the block is known and nothing of it has left or is staged to leave.
@@ -318,9 +204,9 @@ impl<'a> Context<'a> {
         }
         let left = self.ledgers.get(key).is_some_and(|ledger| ledger.kept > 0);
         let staged = self.effects.list.iter().any(|effect| match effect {
-            Effect::Flush(flushed) => *flushed == key,
-            Effect::FlushFirst { key: flushed, .. } => *flushed == key,
-            Effect::FlushAll => true,
+            Effect::Settle { key: released, verdict: Verdict::Release } => *released == key,
+            Effect::Release { key: released, .. } => *released == key,
+            Effect::Flush => true,
             Effect::Send { .. } => self.state.current == Some(key),
             _ => false,
         });
@@ -344,7 +230,7 @@ impl<'a> Context<'a> {
         if chunk.step != self.step {
             self.effects.misuse = Some(
                 "expected a chunk of this step, found one that was stored in an earlier step: hold it there with `buffer`, and let it go \
-                 later with `flush` or `flush_block`",
+                 later with `flush` or `settle`",
             );
         }
         chunk.step == self.step
@@ -387,6 +273,8 @@ pub enum EffectError {
     NotAnObject,
     /// The call was not written as text.
     NotWritten,
+    /// The replacement is other arguments, and the block is no tool call.
+    NotACall,
 }
 
 impl fmt::Display for EffectError {
@@ -398,6 +286,7 @@ impl fmt::Display for EffectError {
             Self::AlreadyDeciding => "expected a block without a decision, found one under way",
             Self::NoPlace => "expected a place for text, found none behind a tool call or a finish",
             Self::NotAnObject => "expected a JSON object as arguments, found something else",
+            Self::NotACall => "expected a tool call to have other arguments, found another block",
             Self::NotWritten => "expected a call that was written as text, found another block",
         })
     }
@@ -405,22 +294,14 @@ impl fmt::Display for EffectError {
 
 impl std::error::Error for EffectError {}
 
-/// A judge at work.
-pub(crate) type VerdictFuture = Pin<Box<dyn Future<Output = Result<Verdict, PolicyError>> + Send>>;
-
 /// What a hook staged, in order.
 #[derive(Debug, Default)]
-pub struct Effects {
+pub(crate) struct Effects {
     pub(crate) list: Vec<Effect>,
     pub(crate) misuse: Option<&'static str>,
 }
 
 impl Effects {
-    /// Whether the hook ended the stream.
-    pub(crate) fn terminates(&self) -> bool {
-        self.list.iter().any(|effect| matches!(effect, Effect::Terminate(_)))
-    }
-
     /// The effects without their content, for an observer.
     pub(crate) fn staged(&self) -> Vec<Staged> {
         self.list.iter().map(Effect::staged).collect()
@@ -430,17 +311,12 @@ impl Effects {
 pub(crate) enum Effect {
     Send { edit: Option<crate::delta::Text> },
     Buffer { edit: Option<crate::delta::Text> },
-    FlushAll,
-    Flush(BlockKey),
-    CutBehind(BlockKey),
-    FlushFirst { key: BlockKey, texts: Vec<Option<String>>, reason: Option<String> },
-    Discard { key: BlockKey, reason: Option<String> },
-    Say { key: BlockKey, text: String, reason: String },
-    Replace { key: BlockKey, with: Replacement },
-    Promote { key: BlockKey, id: String },
+    Flush,
+    Settle { key: BlockKey, verdict: Verdict },
+    Release { key: BlockKey, release: Release },
     Insert(String),
     Terminate(Ending),
-    Decide { key: BlockKey, within: Option<Duration>, future: VerdictFuture },
+    Decide { key: BlockKey, within: Option<Duration>, otherwise: Option<Verdict>, future: VerdictFuture },
     SettleAfter { key: BlockKey, time: Duration, verdict: Verdict },
 }
 
@@ -449,16 +325,19 @@ impl Effect {
         match self {
             Self::Send { edit } => Staged::Send { edited: edit.is_some() },
             Self::Buffer { edit } => Staged::Buffer { edited: edit.is_some() },
-            Self::FlushAll => Staged::Flush(None),
-            Self::Flush(key) => Staged::Flush(Some(*key)),
-            Self::CutBehind(key) => Staged::CutBehind(*key),
-            Self::FlushFirst { key, texts, .. } => {
-                let edited = texts.iter().filter(|text| text.is_some()).count();
-                Staged::FlushFirst { block: *key, chunks: texts.len(), edited }
+            Self::Flush => Staged::Flush(None),
+            Self::Settle { key, verdict } => match verdict {
+                Verdict::Release => Staged::Flush(Some(*key)),
+                Verdict::Drop { .. } => Staged::Discard(*key),
+                Verdict::Replace(Replacement { with: With::Structured { .. }, .. }) => Staged::Promote(*key),
+                Verdict::Replace(_) => Staged::Replace(*key),
+                Verdict::Terminate(_) => Staged::Terminate,
+            },
+            Self::Release { key, release } => {
+                let edited = release.texts.iter().filter(|text| text.is_some()).count();
+                let (chunks, cuts) = (release.texts.len(), release.cuts);
+                Staged::Release { block: *key, chunks, edited, cuts }
             }
-            Self::Discard { key, .. } => Staged::Discard(*key),
-            Self::Replace { key, .. } | Self::Say { key, .. } => Staged::Replace(*key),
-            Self::Promote { key, .. } => Staged::Promote(*key),
             Self::Insert(_) => Staged::Insert,
             Self::Terminate(_) => Staged::Terminate,
             Self::Decide { key, .. } => Staged::Decide(*key),
@@ -469,21 +348,6 @@ impl Effect {
 
 impl fmt::Debug for Effect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Send { edit } => f.debug_struct("Send").field("edit", edit).finish(),
-            Self::Buffer { edit } => f.debug_struct("Buffer").field("edit", edit).finish(),
-            Self::FlushAll => f.write_str("FlushAll"),
-            Self::Flush(key) => f.debug_tuple("Flush").field(key).finish(),
-            Self::CutBehind(key) => f.debug_tuple("CutBehind").field(key).finish(),
-            Self::FlushFirst { key, .. } => f.debug_tuple("FlushFirst").field(key).finish(),
-            Self::Discard { key, .. } => f.debug_tuple("Discard").field(key).finish(),
-            Self::Say { key, .. } => f.debug_tuple("Say").field(key).finish(),
-            Self::Replace { key, .. } => f.debug_tuple("Replace").field(key).finish(),
-            Self::Promote { key, .. } => f.debug_tuple("Promote").field(key).finish(),
-            Self::Insert(_) => f.write_str("Insert"),
-            Self::Terminate(ending) => f.debug_tuple("Terminate").field(ending).finish(),
-            Self::Decide { key, .. } => f.debug_tuple("Decide").field(key).finish(),
-            Self::SettleAfter { key, .. } => f.debug_tuple("SettleAfter").field(key).finish(),
-        }
+        write!(f, "{:?}", self.staged())
     }
 }

@@ -197,6 +197,8 @@ pub enum DeltaKind {
     Comment,
     /// Structure: nothing of the above, and nothing a client could read as output.
     Meta,
+    /// The stage before says that a block is complete. Made between stages: formats neither read nor write it.
+    Completed,
 }
 
 impl DeltaKind {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::block::{BlockKey, StreamBlock};
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Text};
-use crate::policy::Replacement;
+use crate::policy::{Replacement, With};
 
 /// Names a decision under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -379,7 +379,7 @@ impl Ledgers {
             }
         };
         // A text of a policy's own stands outside of the tags that were around the call.
-        let unwrapped = matches!(&outcome, Outcome::Replace(with) if with.text.is_some());
+        let unwrapped = matches!(&outcome, Outcome::Replace(with) if matches!(with.with, With::Written(_)));
         let section = ledger.section.filter(|_| unwrapped);
         let drops_opening =
             opening && matches!(outcome, Outcome::Drop { .. } | Outcome::Say(_)) && ledger.channel.is_none();

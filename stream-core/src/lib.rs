@@ -40,6 +40,7 @@ pub mod limits;
 mod outbox;
 mod passthrough;
 pub mod policy;
+#[cfg(feature = "processor")]
 pub mod processor;
 pub mod record;
 pub mod request;
@@ -57,13 +58,17 @@ pub use block::{BlockKey, BlockStatus, OpaqueBlock, StreamBlock, TextBlock, Tool
 pub use chunk::{Chunk, ChunkKind, Structure};
 pub use context::{Context, EffectError};
 pub use delta::{CallFlavor, Channel, FinishKind, FinishReason, Runs, UpstreamError, Usage};
-pub use engine::{Config, Engine};
+pub use engine::{BuildError, Config, Engine};
 pub use error::{Error, ErrorKind, Origin};
 pub use ledger::Ticket;
 pub use limits::Limits;
 pub use passthrough::Passthrough;
-pub use policy::{Attention, End, Needs, OnFailure, Policy, PolicyError, Replacement, Verdict};
-pub use processor::{BuildError, Handle, Outcome, StreamProcessor};
+pub use policy::{
+    Attention, Chain, Decide, End, Needs, OnFailure, Policy, PolicyError, Release, Replacement, Stage,
+    SyncPolicy, Verdict, each_call, each_call_async, policy_fn,
+};
+#[cfg(feature = "processor")]
+pub use processor::{Handle, Outcome, StreamProcessor};
 pub use record::{Action, Cause, Decision, Observer};
 pub use request::{CallTags, Request, SessionKey, Tool};
 pub use scrub::Scrub;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use crate::block::BlockKey;
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, FinishKind, FinishReason, Slot, Text};
 use crate::ledger::{Ledgers, Outcome};
-use crate::policy::Replacement;
+use crate::policy::{Replacement, With};
 use crate::sse::Frame;
 use crate::wire::{Fate, Outgoing, Part, SharedFormat};
 
@@ -457,9 +457,9 @@ fn account(part: &mut Part, ledgers: &mut Ledgers, format: &SharedFormat) {
 
 /// Puts a replacement in place of a delta's content.
 fn replace(kind: &mut DeltaKind, with: &Replacement, name: Option<&Text>) {
-    match (kind, &with.text) {
-        (DeltaKind::Call(call), Some(text)) => call.instead = Some(text.as_str().into()),
-        (kind, _) => replace_body(kind, &with.body, name),
+    match (kind, &with.with) {
+        (DeltaKind::Call(call), With::Written(text)) => call.instead = Some(text.as_str().into()),
+        (kind, _) => replace_body(kind, with.body(), name),
     }
 }
 

@@ -1,10 +1,9 @@
 //! The policy that lets everything leave.
 
-use async_trait::async_trait;
-
 use crate::chunk::Chunk;
 use crate::context::Context;
-use crate::policy::{Needs, Policy, PolicyError};
+use crate::policy::{Needs, PolicyError, SyncPolicy};
+use crate::request::Request;
 use crate::state::StreamState;
 
 /// Looks at nothing and changes nothing. It has no settings and holds nothing back.
@@ -20,22 +19,12 @@ use crate::state::StreamState;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Passthrough;
 
-#[async_trait]
-impl Policy for Passthrough {
-    fn needs(&self) -> Needs {
+impl SyncPolicy for Passthrough {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing()
     }
 
-    fn awaits(&self) -> bool {
-        false
-    }
-
-    async fn on_chunk(
-        &mut self,
-        chunk: Chunk,
-        _state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
+    fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
         ctx.send(chunk);
         Ok(())
     }

@@ -205,16 +205,16 @@ pub enum Staged {
     /// What is held of a block was released, or of all blocks.
     Flush(Option<BlockKey>),
     /// The oldest held chunks of a block were released.
-    FlushFirst {
+    Release {
         /// The block.
         block: BlockKey,
         /// How many of its chunks.
         chunks: usize,
         /// How many of them with other text or arguments.
         edited: usize,
+        /// Whether what waits behind the block in its choice was dropped.
+        cuts: bool,
     },
-    /// What waits behind a block in its choice was dropped.
-    CutBehind(BlockKey),
     /// What is held of a block was dropped.
     Discard(BlockKey),
     /// A block was replaced.

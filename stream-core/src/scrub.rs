@@ -10,6 +10,7 @@ mod logprobs;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -18,8 +19,8 @@ use crate::policy::Replacement;
 use crate::sse::Frame;
 
 /// Takes text out of the strings of frames that no block shows. One value per stream, made by
-/// [`Policy::scrub`](crate::policy::Policy::scrub).
-pub trait Scrub: fmt::Debug + Send {
+/// [`Needs::scrub`](crate::policy::Needs::scrub).
+pub trait Scrub: fmt::Debug + Send + Sync {
     /// What stands in the place of a string (a key, a value, a whole number, a comment), with the reason for the record;
     /// `None` if the string stays as it came.
     ///
@@ -38,13 +39,13 @@ pub(crate) struct Scrubbed {
 /// The strings of frames, as one policy wants them.
 #[derive(Debug)]
 pub(crate) struct Scrubber {
-    scrub: Box<dyn Scrub>,
+    scrub: Arc<dyn Scrub>,
     /// The document before, in which nothing was found: what both begin and end with need not be searched again.
     last: Vec<u8>,
 }
 
 impl Scrubber {
-    pub(crate) fn new(scrub: Box<dyn Scrub>) -> Self {
+    pub(crate) fn new(scrub: Arc<dyn Scrub>) -> Self {
         Self { scrub, last: Vec::new() }
     }
 

@@ -80,7 +80,7 @@ async fn comments_before_the_first_event_leave_at_once_and_other_frames_wait_for
     let chunk = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}}]}\n\n";
     let pieces = [": one\n\n", ": two\n\n", undecided, ": three\n\n", chunk];
     let (sender, upstream) = futures::channel::mpsc::unbounded();
-    let mut processor = StreamProcessor::new(upstream, SendAll);
+    let mut processor = StreamProcessor::new(upstream, SendAll).unwrap();
     let mut seen = Vec::new();
     for piece in pieces {
         sender.unbounded_send(Ok::<_, std::convert::Infallible>(piece)).unwrap();

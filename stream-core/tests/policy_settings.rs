@@ -4,8 +4,8 @@ use std::future::pending;
 use std::time::Duration;
 
 use stream_core::{
-    Action, Attention, Chunk, Config, Context, ErrorKind, Limits, Needs, Policy, PolicyError, Request,
-    StreamState, async_trait,
+    Action, Attention, Chunk, Config, Context, Decide, ErrorKind, Limits, Needs, Policy, PolicyError,
+    Request, Stage, StreamState, Verdict, async_trait,
 };
 use stream_testkit::{Fragments, Replay, Script, WireKind};
 
@@ -14,7 +14,7 @@ struct SilentSmall;
 
 #[async_trait]
 impl Policy for SilentSmall {
-    fn needs_for(&self, request: &Request) -> Needs {
+    fn needs(&self, request: &Request) -> Needs {
         let small = request.model_name() == Some("small");
         Needs::nothing().content(if small { Attention::Completed } else { Attention::Nothing })
     }
@@ -26,7 +26,7 @@ impl Policy for SilentSmall {
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
         if let Some(block) = state.just_completed() {
-            ctx.discard(block.key());
+            ctx.settle(block.key(), Verdict::drop("discarded"))?;
         }
         Ok(())
     }
@@ -52,12 +52,13 @@ struct Slow {
     within: Option<Duration>,
 }
 
+/// Has 200 ms.
+fn slow(in_hook: bool, within: Option<Duration>) -> Stage {
+    Stage::new(Slow { in_hook, within }).within(Duration::from_millis(200))
+}
+
 #[async_trait]
 impl Policy for Slow {
-    fn time_limit(&self) -> Option<Duration> {
-        Some(Duration::from_millis(200))
-    }
-
     async fn on_chunk(
         &mut self,
         chunk: Chunk,
@@ -69,7 +70,7 @@ impl Policy for Slow {
         }
         let payload = chunk.block().filter(|_| chunk.is_payload());
         match (payload, self.within) {
-            (Some(key), Some(within)) => ctx.decide_within(key, within, pending())?,
+            (Some(key), Some(within)) => ctx.decide(key, Decide::by(pending()).within(within))?,
             (Some(key), None) => ctx.decide(key, pending())?,
             (None, _) => {}
         }
@@ -80,7 +81,7 @@ impl Policy for Slow {
 #[test]
 fn a_hook_has_the_time_that_its_policy_gives_it() {
     let log = Script::new().text("Hello.").to_log(WireKind::OpenAiChat);
-    let replayed = Replay::new(&log).policy(|| Slow { in_hook: true, within: None }).run();
+    let replayed = Replay::new(&log).policy(|| slow(true, None)).run();
     let error = replayed.outcome.unwrap().error.unwrap();
     assert_eq!(error.kind(), ErrorKind::PolicyTimedOut);
     assert_eq!(error.to_string(), "policy: expected Slow to return, found none after 200ms");
@@ -90,7 +91,7 @@ fn a_hook_has_the_time_that_its_policy_gives_it() {
 fn the_limit_of_the_stream_holds_where_it_is_tighter() {
     let log = Script::new().text("Hello.").to_log(WireKind::OpenAiChat);
     let config = Config::default().limits(Limits::default().policy(Duration::from_millis(50)));
-    let replayed = Replay::new(&log).config(config).policy(|| Slow { in_hook: true, within: None }).run();
+    let replayed = Replay::new(&log).config(config).policy(|| slow(true, None)).run();
     let error = replayed.outcome.unwrap().error.unwrap();
     assert_eq!(error.to_string(), "policy: expected Slow to return, found none after 50ms");
 }
@@ -101,7 +102,7 @@ fn a_decision_has_at_most_the_time_that_its_policy_gives_it() {
     for (within, held) in
         [(None, 200), (Some(Duration::from_secs(9)), 200), (Some(Duration::from_millis(30)), 30)]
     {
-        let replayed = Replay::new(&log).policy(move || Slow { in_hook: false, within }).run();
+        let replayed = Replay::new(&log).policy(move || slow(false, within)).run();
         let dropped = &replayed.decisions[0];
         assert_eq!(
             (dropped.action, dropped.held),
@@ -142,7 +143,7 @@ fn a_stored_chunk_that_is_sent_later_gets_an_error_that_names_buffer_and_flush()
         assert_eq!(
             error.to_string(),
             "policy: expected Hoarder to return, found an error: expected a chunk of this step, found one that was \
-             stored in an earlier step: hold it there with `buffer`, and let it go later with `flush` or `flush_block`",
+             stored in an earlier step: hold it there with `buffer`, and let it go later with `flush` or `settle`",
             "{kind}"
         );
     }

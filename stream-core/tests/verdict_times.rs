@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use stream_core::{
-    Attention, Chunk, Config, Context, Ending, Limits, Needs, Policy, PolicyError, StreamState, Verdict,
-    async_trait,
+    Attention, Chunk, Config, Context, Decide, Ending, Limits, Needs, Policy, PolicyError, Request,
+    StreamState, Verdict, async_trait,
 };
 use stream_testkit::{Replay, Replayed, Script, WireKind};
 
@@ -18,7 +18,7 @@ impl<F> Policy for AtCall<F>
 where
     F: FnMut(stream_core::BlockKey, &mut Context<'_>) + Send,
 {
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().calls(Attention::Completed)
     }
 
@@ -59,7 +59,7 @@ fn a_block_is_settled_when_its_time_is_over() {
         move || {
             let verdict = verdict.clone();
             AtCall(move |key, ctx: &mut Context<'_>| {
-                ctx.settle_after(key, Duration::from_secs(seconds), verdict.clone()).unwrap();
+                ctx.decide(key, Decide::after(Duration::from_secs(seconds), verdict.clone())).unwrap();
             })
         }
     };
@@ -81,15 +81,15 @@ fn what_was_settled_before_its_time_stays_so_and_the_end_does_not_wait() {
     let log = script().to_log(WireKind::AnthropicMessages);
     let flushed = || {
         AtCall(|key, ctx: &mut Context<'_>| {
-            ctx.settle_after(key, Duration::from_secs(5), Verdict::drop("late")).unwrap();
-            ctx.flush_block(key);
+            ctx.decide(key, Decide::after(Duration::from_secs(5), Verdict::drop("late"))).unwrap();
+            ctx.settle(key, Verdict::Release).unwrap();
         })
     };
     let replayed = Replay::new(&log).policy(flushed).run();
     assert_eq!(replayed.bytes(), log.bytes());
     let held = || {
         AtCall(|key, ctx: &mut Context<'_>| {
-            ctx.settle_after(key, Duration::from_secs(600), Verdict::Release).unwrap();
+            ctx.decide(key, Decide::after(Duration::from_secs(600), Verdict::Release)).unwrap();
         })
     };
     let replayed = Replay::new(&log).policy(held).run();
@@ -109,7 +109,7 @@ fn a_verdict_that_ends_the_stream_gives_the_same_bytes_whenever_it_comes() {
                         tokio::time::sleep(Duration::from_secs(seconds)).await;
                         Ok(Verdict::Terminate(Ending::refuse("enough")))
                     };
-                    ctx.decide_within(key, Duration::from_secs(1_000), verdict).unwrap();
+                    ctx.decide(key, Decide::by(verdict).within(Duration::from_secs(1_000))).unwrap();
                 })
             };
             // Keep-alives are all that may show how long it took.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use stream_core::{
     Action, Attention, Chunk, Config, Context, End, Ending, Limits, Needs, Policy, PolicyError, Replacement,
-    StreamState, Verdict, async_trait,
+    Request, Stage, StreamState, Verdict, async_trait,
 };
 use stream_testkit::{ChunkLog, Cut, Replay, Replayed, Script, WireKind};
 use tokio::time::sleep;
@@ -23,12 +23,8 @@ struct Watcher(Deed);
 
 #[async_trait]
 impl Policy for Watcher {
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().calls(Attention::Completed)
-    }
-
-    fn enforces(&self) -> bool {
-        false
     }
 
     async fn on_chunk(
@@ -39,8 +35,8 @@ impl Policy for Watcher {
     ) -> Result<(), PolicyError> {
         let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) else { return Ok(()) };
         match self.0 {
-            Deed::Drop => ctx.discard_because(call.key(), "not allowed"),
-            Deed::Replace => ctx.replace(call.key(), Replacement::new("{}"))?,
+            Deed::Drop => ctx.settle(call.key(), Verdict::drop("not allowed"))?,
+            Deed::Replace => ctx.settle(call.key(), Verdict::Replace(Replacement::arguments("{}")))?,
             Deed::Terminate => ctx.terminate(Ending::refuse("not allowed")),
             Deed::Fail => return Err(PolicyError::new("out of order")),
             Deed::Judge(time) => ctx.decide(call.key(), async move {
@@ -83,7 +79,10 @@ fn the_stream_is_as_if_the_policy_were_not_there_and_its_deeds_are_recorded() {
     ] {
         for kind in WireKind::ALL {
             for log in [script().to_log(kind), ChunkLog::from_whole("whole", script().whole(kind))] {
-                let replayed = Replay::new(&log).cut(Cut::Byte).policy(move || Watcher(deed)).run();
+                let replayed = Replay::new(&log)
+                    .cut(Cut::Byte)
+                    .policy(move || Stage::new(Watcher(deed)).monitor())
+                    .run();
                 assert_eq!(replayed.bytes(), log.bytes(), "{deed:?} {}", log.name());
                 assert_eq!(told(&replayed), expected, "{deed:?} {}", log.name());
                 assert!(!replayed.is_edited());
@@ -98,7 +97,9 @@ fn the_stream_is_as_if_the_policy_were_not_there_and_its_deeds_are_recorded() {
 fn all_output_leaves_before_a_slow_judge_of_a_watcher_answers() {
     for kind in WireKind::ALL {
         let log = script().to_log(kind);
-        let replayed = Replay::new(&log).policy(|| Watcher(Deed::Judge(Duration::from_secs(2)))).run();
+        let replayed = Replay::new(&log)
+            .policy(|| Stage::new(Watcher(Deed::Judge(Duration::from_secs(2)))).monitor())
+            .run();
         let last = replayed.output.last().unwrap().0;
         assert_eq!(last, Duration::ZERO, "{kind}");
         assert_eq!(replayed.decisions[0].held, Duration::from_secs(2), "{kind}");
@@ -110,7 +111,7 @@ struct NoCalls;
 
 #[async_trait]
 impl Policy for NoCalls {
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().calls(Attention::Completed)
     }
 
@@ -121,7 +122,7 @@ impl Policy for NoCalls {
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
         if let Some(block) = state.just_completed() {
-            ctx.discard(block.key());
+            ctx.settle(block.key(), Verdict::drop("discarded"))?;
         }
         Ok(())
     }
@@ -132,11 +133,13 @@ fn a_watcher_sees_what_the_stage_before_it_let_go() {
     for kind in WireKind::ALL {
         let log = script().to_log(kind);
         let alone = Replay::new(&log).policy(|| NoCalls).run();
-        let before = Replay::new(&log).policy(|| Watcher(Deed::Drop)).policy(|| NoCalls).run();
-        let behind = Replay::new(&log).policy(|| NoCalls).policy(|| Watcher(Deed::Drop)).run();
+        let before =
+            Replay::new(&log).policy(|| Stage::new(Watcher(Deed::Drop)).monitor()).policy(|| NoCalls).run();
+        let behind =
+            Replay::new(&log).policy(|| NoCalls).policy(|| Stage::new(Watcher(Deed::Drop)).monitor()).run();
         assert_eq!((before.bytes(), behind.bytes()), (alone.bytes(), alone.bytes()), "{kind}");
         assert_eq!(told(&before).len(), 2, "{kind}");
-        assert_eq!(told(&behind), [(Action::Dropped, None, true)], "{kind}");
+        assert_eq!(told(&behind), [(Action::Dropped, Some("discarded"), true)], "{kind}");
     }
 }
 
@@ -144,7 +147,8 @@ fn a_watcher_sees_what_the_stage_before_it_let_go() {
 fn what_a_watcher_holds_is_bound_and_never_closes_the_stream() {
     let log = script().to_log(WireKind::AnthropicMessages);
     let config = Config::default().limits(Limits::default().held(40));
-    let replayed = Replay::new(&log).config(config).policy(|| Watcher(Deed::Drop)).run();
+    let replayed =
+        Replay::new(&log).config(config).policy(|| Stage::new(Watcher(Deed::Drop)).monitor()).run();
     assert_eq!(replayed.bytes(), log.bytes());
     let limit = "limit: expected at most 40 bytes held back, found more";
     assert_eq!(

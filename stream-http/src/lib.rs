@@ -9,7 +9,7 @@
 //! use bytes::Bytes;
 //! use http::{Request, Response};
 //! use http_body_util::{BodyExt as _, Full};
-//! use stream_core::{Chunk, Context, Policy, PolicyError, StreamState, async_trait};
+//!
 //! use stream_http::{Facts, Plan, PolicyLayer, RequestBody};
 //! use tower::{ServiceBuilder, ServiceExt as _, service_fn};
 //!
@@ -25,8 +25,8 @@
 //!         ctx: &mut Context<'_>,
 //!     ) -> Result<(), PolicyError> {
 //!         match state.just_completed().and_then(|block| block.as_tool_call()) {
-//!             Some(call) if call.name() == "rm" => ctx.discard(call.key()),
-//!             Some(call) => ctx.flush_block(call.key()),
+//!             Some(call) if call.name() == "rm" => ctx.settle(call.key(), Verdict::drop("discarded"))?,
+//!             Some(call) => ctx.settle(call.key(), Verdict::Release)?,
 //!             None if chunk.is_tool_call() => ctx.buffer(chunk),
 //!             None => ctx.send(chunk),
 //!         }

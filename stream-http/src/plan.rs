@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use stream_core::processor::Builder;
-use stream_core::{Config, Observer, Policy, Request, StreamProcessor};
+use stream_core::{Chain, Config, Observer, Request, Stage, StreamProcessor};
 
 use crate::watch::{Watch, Watched};
 use crate::{Facts, Settings};
@@ -23,7 +23,7 @@ use crate::{Facts, Settings};
 #[derive(Default)]
 #[must_use]
 pub struct Plan {
-    policies: Vec<Box<dyn Policy>>,
+    chain: Chain,
     observer: Option<Box<dyn Observer>>,
     configure: Option<Configure>,
     extend: Vec<Extend>,
@@ -38,9 +38,15 @@ impl Plan {
         Self::default()
     }
 
-    /// Adds a policy behind those before: the output of one is the input of the next.
-    pub fn policy(mut self, policy: impl Policy + 'static) -> Self {
-        self.policies.push(Box::new(policy));
+    /// Adds a policy behind those before, and how it is run: the output of one is the input of the next.
+    pub fn policy(mut self, policy: impl Into<Stage>) -> Self {
+        self.chain = self.chain.then(policy);
+        self
+    }
+
+    /// Adds the policies of a chain behind those before.
+    pub fn chain(mut self, chain: Chain) -> Self {
+        self.chain = self.chain.then_all(chain);
         self
     }
 
@@ -105,10 +111,7 @@ impl Plan {
             Some(change) => change(config),
             None => config,
         };
-        let mut builder = StreamProcessor::builder().config(config);
-        for policy in self.policies {
-            builder = builder.policy(policy);
-        }
+        let builder = StreamProcessor::builder().config(config).chain(self.chain);
         match (watch, self.observer) {
             (Some(watch), observer) => builder.observer(Watched::new(watch, observer)),
             (None, Some(observer)) => builder.observer(Watched::new(Watch::default(), Some(observer))),
@@ -118,17 +121,16 @@ impl Plan {
     }
 }
 
-impl<P: Policy + 'static> From<P> for Plan {
-    fn from(policy: P) -> Self {
-        Self::new().policy(policy)
+impl<C: Into<Chain>> From<C> for Plan {
+    fn from(chain: C) -> Self {
+        Self::new().chain(chain.into())
     }
 }
 
 impl fmt::Debug for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let policies: Vec<&str> = self.policies.iter().map(Policy::name).collect();
         f.debug_struct("Plan")
-            .field("policies", &policies)
+            .field("policies", &self.chain)
             .field("observed", &self.observer.is_some())
             .finish()
     }

@@ -11,11 +11,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use cpu_time::ThreadTime;
 use futures::FutureExt as _;
-use stream_core::engine::{Failure, Judging, Work};
-use stream_core::{Config, Engine, Limits, Policy, PolicyError, Verdict};
+use stream_core::engine::{Input, Output};
+use stream_core::{Config, Engine, Limits, PolicyError, Stage, SyncPolicy, Verdict};
 use stream_policies::{
-    BufferedJudge, CompletedCall, FinishGate, HideReasoning, InjectSettings, Monitor, Passthrough, Pattern,
-    Preset, QuotaSettings, RedactSettings, StopOnSettings, ToolGate, ValidateParametersSettings,
+    BufferedJudge, CompletedCall, FinishGate, HideReasoning, InjectSettings, Passthrough, Pattern, Preset,
+    QuotaSettings, RedactSettings, StopOnSettings, ToolGate, ValidateParametersSettings,
 };
 use stream_testkit::{Fragments, Replay, Script, WireKind};
 
@@ -38,10 +38,10 @@ fn main() {
 }
 
 /// A policy for each stream.
-type Factory = Box<dyn Fn() -> Box<dyn Policy>>;
+type Factory = Box<dyn Fn() -> Stage>;
 
-fn factory<P: Policy + Clone + 'static>(policy: P) -> Factory {
-    Box::new(move || Box::new(policy.clone()))
+fn factory<P: SyncPolicy + Clone + 'static>(policy: P) -> Factory {
+    Box::new(move || Stage::new(policy.clone()))
 }
 
 /// Every bundled policy, with settings under which all of it leaves.
@@ -54,7 +54,7 @@ fn policies() -> Vec<(&'static str, Factory)> {
     let validate = ValidateParametersSettings::new().alias("command", ["cmd"]).build().unwrap();
     let inject = InjectSettings::default().before("[a] ").after(" [b]").build().unwrap();
     vec![
-        ("buffered judge", Box::new(|| Box::new(BufferedJudge::new(allow)))),
+        ("buffered judge", Box::new(|| BufferedJudge::new(allow).into())),
         ("tool gate", factory(ToolGate::new(allow))),
         ("finish gate", factory(FinishGate::new())),
         ("validate parameters", factory(validate)),
@@ -64,7 +64,7 @@ fn policies() -> Vec<(&'static str, Factory)> {
         ("quota of bytes", factory(quota)),
         ("hide reasoning", factory(HideReasoning::default())),
         ("inject", factory(inject)),
-        ("monitor of redact, one pattern", factory(Monitor::new(redact))),
+        ("monitor of redact, one pattern", Box::new(move || Stage::new(redact.clone()).monitor())),
     ]
 }
 
@@ -82,7 +82,7 @@ fn argument(size: usize) -> Script {
 }
 
 /// Nanoseconds on the processor for each event of the stream.
-fn cost<P: Policy>(body: &Bytes, factory: impl Fn() -> P) -> f64 {
+fn cost<P: Into<Stage>>(body: &Bytes, factory: impl Fn() -> P) -> f64 {
     let chunks = body.windows(2).filter(|pair| pair == b"\n\n").count();
     let runs = (3_000_000 / body.len()).clamp(5, 200);
     let mut times: Vec<Duration> = (0..runs)
@@ -101,49 +101,29 @@ fn cost<P: Policy>(body: &Bytes, factory: impl Fn() -> P) -> f64 {
 }
 
 /// Drives the engine without a runtime, and counts what left.
-fn run(mut policy: impl Policy, body: &[u8]) -> usize {
-    let mut engine = Engine::new(Config::default().limits(Limits::default().held(1 << 30)), &[&policy]);
-    let mut out = 0;
-    let mut pieces = body.chunks(4096);
+fn run(policy: impl Into<Stage>, body: &[u8]) -> usize {
+    let config = Config::default().limits(Limits::default().held(1 << 30));
+    let mut engine = Engine::new(config, policy.into()).unwrap();
+    let body = Bytes::copy_from_slice(body);
+    let (mut at, mut out) = (0, 0);
     loop {
         match engine.poll() {
-            Work::Chunk(stage) => {
-                let (chunk, state, mut ctx) = engine.chunk(stage).unwrap();
-                policy.on_chunk(chunk, state, &mut ctx).now_or_never().unwrap().unwrap();
-                let effects = ctx.into_effects();
-                let judging = engine.commit(stage, effects);
-                judge(&mut engine, judging);
+            Output::Bytes(bytes) => out += bytes.len(),
+            Output::Hook(hook) => hook.run(Duration::ZERO),
+            Output::Judge(judging) => {
+                // The judges here answer at once.
+                let (ticket, verdict) = judging.now_or_never().unwrap().unwrap();
+                engine.handle(Input::Verdict(ticket, verdict), Duration::ZERO);
             }
-            Work::End(stage) => {
-                let (end, state, mut ctx) = engine.ending(stage).unwrap();
-                policy.on_end(end, state, &mut ctx).now_or_never().unwrap().unwrap();
-                let effects = ctx.into_effects();
-                let judging = engine.commit(stage, effects);
-                judge(&mut engine, judging);
+            Output::Wait { .. } if at == body.len() => engine.handle(Input::End, Duration::ZERO),
+            Output::Wait { .. } => {
+                let end = body.len().min(at + 4096);
+                engine.handle(Input::Bytes(body.slice(at..end)), Duration::ZERO);
+                at = end;
             }
-            Work::Abort(_) => return 0,
-            Work::Wait => match pieces.next() {
-                Some(piece) => engine.push(piece, Duration::ZERO),
-                None => engine.end(None),
-            },
-            Work::Done => break,
-        }
-        while let Some(bytes) = engine.output() {
-            out += bytes.len();
+            Output::Done => return out,
         }
         engine.decisions();
-    }
-    while let Some(bytes) = engine.output() {
-        out += bytes.len();
-    }
-    out
-}
-
-/// The judges here answer at once.
-fn judge(engine: &mut Engine, judging: Vec<Judging>) {
-    for Judging { ticket, future } in judging {
-        let verdict = future.now_or_never().unwrap();
-        engine.verdict(ticket, verdict.map_err(Failure::Failed));
     }
 }
 

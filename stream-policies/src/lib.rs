@@ -37,7 +37,7 @@ pub mod tool_gate;
 pub mod validate_parameters;
 
 pub use buffered_judge::{BufferedJudge, BufferedJudgeSettings};
-pub use compose::{Chain, Condition, FailClosed, FailOpen, Monitor, Timeout, When};
+pub use compose::{Condition, When};
 pub use config::{PolicySet, Registry};
 pub use demote_calls::{DemoteCalls, DemoteCallsSettings};
 pub use finish_gate::{FinishGate, FinishGateSettings};

@@ -1,6 +1,6 @@
 //! What the tests of all policies need.
 
-use stream_core::Policy;
+use stream_core::{Policy, Stage};
 use stream_testkit::conformance::{Allow, View};
 use stream_testkit::{ChunkLog, Finish, Fragments, Replay, Replayed, Script, WireKind, laws};
 
@@ -45,9 +45,18 @@ pub(crate) fn assert_says<P: Policy + Clone + Sync + 'static>(policy: &P, input:
 /// All laws hold over the script, in every format, streamed and whole.
 #[track_caller]
 pub(crate) fn assert_lawful<P: Policy + Clone + Sync + 'static>(policy: &P, script: &Script) {
+    let policy = policy.clone();
+    lawful(move || policy.clone(), script);
+}
+
+/// As [`assert_lawful`], for a policy that is run in some way.
+#[track_caller]
+pub(crate) fn lawful<P: Into<Stage>>(
+    policy: impl Fn() -> P + Clone + Send + Sync + 'static,
+    script: &Script,
+) {
     for (kind, log) in everywhere(script) {
-        let policy = policy.clone();
-        if let Err(broken) = laws::check(move || policy.clone(), &log) {
+        if let Err(broken) = laws::check(policy.clone(), &log) {
             panic!("{kind}, {}:\n{broken}", log.name());
         }
     }

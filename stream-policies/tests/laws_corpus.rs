@@ -16,15 +16,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use stream_core::text_calls::{DialectSet, known};
-use stream_core::{Config, Policy, Replacement, Verdict};
+use stream_core::{Config, Policy, Replacement, Stage, Verdict};
 use stream_policies::finish_gate::Release;
 use stream_policies::stop_on::Ends;
 use stream_policies::tool_gate::OnDeny;
 use stream_policies::{
-    BufferedJudge, CompletedCall, Condition, DemoteCalls, FailOpen, FinishGate, FinishGateSettings,
-    HideReasoning, HideReasoningSettings, Inject, InjectSettings, Monitor, Passthrough, Pattern, Preset,
-    PromoteTextCalls, Quota, QuotaSettings, Redact, RedactSettings, StopOn, StopOnSettings, Timeout,
-    ToolGate, ToolGateSettings, ValidateParameters, ValidateParametersSettings, When,
+    BufferedJudge, CompletedCall, Condition, DemoteCalls, FinishGate, FinishGateSettings, HideReasoning,
+    HideReasoningSettings, Inject, InjectSettings, Passthrough, Pattern, Preset, PromoteTextCalls, Quota,
+    QuotaSettings, Redact, RedactSettings, StopOn, StopOnSettings, ToolGate, ToolGateSettings,
+    ValidateParameters, ValidateParametersSettings, When,
 };
 use stream_testkit::laws::{Law, Laws};
 use stream_testkit::{ChunkLog, Cut};
@@ -97,8 +97,8 @@ keeps_every_law! {
     hidden_reasoning: 16, HideReasoning::default;
     a_placeholder_for_reasoning: 17, cloned(placeholder());
     injected_notices: 18, cloned(inject());
-    a_watched_redaction: 19, cloned(Monitor::new(redact_words()));
-    a_wrapped_redaction: 20, cloned(wrapped());
+    a_watched_redaction: 19, || Stage::new(redact_words()).monitor();
+    a_wrapped_redaction: 20, wrapped;
     demoted_calls: 21, cloned(DemoteCalls::to(known::hermes()));
 }
 
@@ -123,7 +123,7 @@ fn cloned<P: Policy + Clone + Sync>(policy: P) -> impl Fn() -> P {
 }
 
 /// What breaks a law, as text.
-fn broken<P: Policy + 'static>(
+fn broken<P: Into<Stage>>(
     logs: &[(String, ChunkLog)],
     config: &Config,
     factory: impl Fn() -> P + Send + Sync + 'static,
@@ -189,7 +189,7 @@ async fn deny(_: CompletedCall) -> Result<Verdict, stream_core::PolicyError> {
 }
 
 async fn replace(_: CompletedCall) -> Result<Verdict, stream_core::PolicyError> {
-    Ok(Verdict::Replace(Replacement::new(r#"{"dry_run":true}"#)))
+    Ok(Verdict::Replace(Replacement::arguments(r#"{"dry_run":true}"#)))
 }
 
 fn partial_execution() -> FinishGate {
@@ -232,7 +232,7 @@ fn inject() -> Inject {
     InjectSettings::default().before("[made by a model] ").after(" [check it]").build().unwrap()
 }
 
-fn wrapped() -> impl Policy + Clone + Sync {
-    let redact = Timeout::new(Duration::from_secs(5), FailOpen::new(redact_words()));
-    When::new(Condition::model("*").unwrap(), redact)
+fn wrapped() -> Stage {
+    let redact = When::new(Condition::model("*").unwrap(), redact_words());
+    Stage::new(redact).fail_open().within(Duration::from_secs(5))
 }

@@ -7,13 +7,12 @@
 #![allow(clippy::unwrap_used, reason = "a test, helpers included")]
 
 use stream_core::text_calls::{DialectSet, known};
-use stream_core::{Config, Verdict};
+use stream_core::{Chain, Config, Stage, Verdict};
 use stream_policies::validate_parameters::ToolSettings;
 use stream_policies::{
-    Chain, CompletedCall, DemoteCalls, FinishGate, HideReasoning, HideReasoningSettings, Inject,
-    InjectSettings, Monitor, Passthrough, Pattern, PromoteTextCalls, Quota, QuotaSettings, Redact,
-    RedactSettings, RewriteTags, RewriteTagsSettings, StopOn, StopOnSettings, ToolGate, ValidateParameters,
-    ValidateParametersSettings,
+    CompletedCall, DemoteCalls, FinishGate, HideReasoning, HideReasoningSettings, Inject, InjectSettings,
+    Passthrough, Pattern, PromoteTextCalls, Quota, QuotaSettings, Redact, RedactSettings, RewriteTags,
+    RewriteTagsSettings, StopOn, StopOnSettings, ToolGate, ValidateParameters, ValidateParametersSettings,
 };
 use stream_testkit::conformance::Allow;
 use stream_testkit::{ChunkLog, Fragments, Replay, Script, WireKind, assert_replay};
@@ -103,7 +102,7 @@ snapshots! {
     a_placeholder_for_reasoning: |log: ChunkLog| Replay::new(log).policy(placeholder);
     notices_injected: |log: ChunkLog| Replay::new(log).policy(inject);
     a_chain: chain;
-    a_monitor: |log: ChunkLog| Replay::new(log).policy(|| Monitor::new(redact()));
+    a_monitor: |log: ChunkLog| Replay::new(log).policy(|| Stage::new(redact()).monitor());
     calls_demoted: |log: ChunkLog| Replay::new(log).policy(|| DemoteCalls::to(known::hermes()));
 }
 

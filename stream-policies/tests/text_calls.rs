@@ -4,10 +4,10 @@
 #![cfg(feature = "patterns")]
 
 use stream_core::text_calls::{Dialect, DialectSet, known};
-use stream_core::{Config, Policy};
+use stream_core::{Chain, Config, Policy, Replacement, Verdict};
 use stream_policies::judge::rules::RulesSettings;
 use stream_policies::{
-    Chain, CompletedCall, PolicySet, PromoteTextCalls, RedactSettings, RewriteTagsSettings, Rules, ToolGate,
+    CompletedCall, PolicySet, PromoteTextCalls, RedactSettings, RewriteTagsSettings, Rules, ToolGate,
     ToolGateSettings, ValidateParametersSettings,
 };
 use stream_testkit::conformance::{Allow, View};
@@ -384,8 +384,11 @@ impl Policy for TooLate {
         if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) {
             ctx.send(chunk);
             let late = Err(stream_core::EffectError::AlreadyLeft);
-            assert_eq!(ctx.promote(call.key(), "call_1"), late);
-            assert_eq!(ctx.replace_with_text(call.key(), "text", "too late"), late);
+            assert_eq!(ctx.settle(call.key(), Verdict::Replace(Replacement::structured("call_1"))), late);
+            assert_eq!(
+                ctx.settle(call.key(), Verdict::Replace(Replacement::text("text").because("too late"))),
+                late
+            );
         } else {
             ctx.send(chunk);
         }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use policies::{Plain, Steps};
+use policies::{Did, Plain, Steps};
 use stream_core::sse::Frame;
 use stream_core::wire::openai_chat::OpenAiChat;
 use stream_core::wire::{DecodeError, Decoded, Outgoing, Traits, WireFormat, Writer, WriterOptions};
@@ -48,13 +48,14 @@ fn broken_by<P: Steps + 'static>(law: Law, factory: impl Fn() -> P + Send + Sync
 struct ForgetsTheTail;
 
 impl Steps for ForgetsTheTail {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         if chunk.text().is_some() {
             ctx.flush();
             ctx.buffer(chunk);
         } else {
             ctx.send(chunk);
         }
+        Ok(())
     }
 }
 
@@ -67,7 +68,7 @@ fn a_policy_that_forgets_the_tail_loses_something() {
 struct LeaksThePrefix;
 
 impl Steps for LeaksThePrefix {
-    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
         let arguments = state
             .current_block()
             .and_then(|block| block.as_tool_call())
@@ -76,6 +77,7 @@ impl Steps for LeaksThePrefix {
             Some(arguments) if arguments.len() > 16 => {}
             _ => ctx.send(chunk),
         }
+        Ok(())
     }
 }
 
@@ -90,12 +92,13 @@ fn a_policy_that_leaks_the_prefix_of_a_call_is_caught_by_no_leak() {
 struct MatchesPerChunk;
 
 impl Steps for MatchesPerChunk {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         let hidden = chunk.text().map(|text| text.replace("nobody", "[…]"));
         ctx.send(match hidden {
             Some(text) => chunk.with_text(text),
             None => chunk,
         });
+        Ok(())
     }
 }
 
@@ -109,13 +112,14 @@ fn a_policy_that_looks_for_a_word_in_each_chunk_alone_depends_on_chunking() {
 struct Doubles;
 
 impl Steps for Doubles {
-    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
         let so_far =
             state.current_block().and_then(|block| block.as_text()).map(|block| block.text().to_owned());
         ctx.send(match so_far {
             Some(text) => chunk.with_text(text),
             None => chunk,
         });
+        Ok(())
     }
 }
 
@@ -129,10 +133,11 @@ fn a_policy_that_doubles_text_takes_back_what_has_left() {
 struct DecidesBySize;
 
 impl Steps for DecidesBySize {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         if chunk.text().is_none_or(|text| text.len() < 20) {
             ctx.send(chunk);
         }
+        Ok(())
     }
 }
 
@@ -146,12 +151,13 @@ fn a_policy_that_decides_by_the_size_of_a_chunk_depends_on_chunking() {
 struct SharesState(Arc<AtomicUsize>);
 
 impl Steps for SharesState {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         if self.0.fetch_add(1, Ordering::Relaxed) % 40 == 39 {
             ctx.terminate(Ending::refuse("enough"));
         } else {
             ctx.send(chunk);
         }
+        Ok(())
     }
 }
 
@@ -166,11 +172,15 @@ fn a_policy_that_shares_state_between_streams_depends_on_the_runs_before() {
 struct Hoards(String);
 
 impl Steps for Hoards {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
-        let Some(text) = chunk.text() else { return ctx.send(chunk) };
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
+        let Some(text) = chunk.text() else {
+            ctx.send(chunk);
+            return Ok(());
+        };
         self.0.push_str(text);
         let all = if text.contains("the end") { std::mem::take(&mut self.0) } else { String::new() };
         ctx.send(chunk.with_text(all));
+        Ok(())
     }
 }
 
@@ -186,12 +196,13 @@ fn a_policy_that_hoards_outside_of_the_limit_has_no_bound() {
 struct BreaksArguments;
 
 impl Steps for BreaksArguments {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         let broken = chunk.arguments().map(|arguments| arguments.replace('}', ""));
         ctx.send(match broken {
             Some(arguments) => chunk.with_arguments(arguments),
             None => chunk,
         });
+        Ok(())
     }
 }
 
@@ -204,8 +215,9 @@ fn a_policy_that_breaks_arguments_leaves_no_valid_stream() {
 struct BlocksInAbort;
 
 impl Steps for BlocksInAbort {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         ctx.send(chunk);
+        Ok(())
     }
 
     fn abort(&mut self) {
@@ -232,12 +244,13 @@ fn script_of_one() -> ChunkLog {
 struct Panics;
 
 impl Steps for Panics {
-    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
         ctx.send(chunk);
         for call in state.finished_calls() {
             let arguments: serde_json::Value = serde_json::from_str(call.arguments()).unwrap();
             assert!(arguments["path"].is_string());
         }
+        Ok(())
     }
 }
 
@@ -262,7 +275,7 @@ impl Policy for SendsAfterTerminate {
         if state.current_block().is_some_and(|block| block.bytes() > 12) {
             ctx.terminate(Ending::refuse("enough"));
             ctx.send(chunk.with_text("and one more thing"));
-            ctx.send_text("and another")?;
+            ctx.insert("and another")?;
             ctx.flush();
         } else {
             ctx.send(chunk);

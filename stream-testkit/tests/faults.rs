@@ -313,7 +313,7 @@ async fn a_client_that_goes_away_takes_the_upstream_with_it() {
         for when in [Leave::Items(1), Leave::Bytes(third.end), Leave::After(Duration::from_secs(1))] {
             let notes = Notes::default();
             let (upstream, watch) = watched(Upstream::new(&log).fault(&Fault::Hang { at: third.end }));
-            let processor = StreamProcessor::new(upstream, notes.clone());
+            let processor = StreamProcessor::new(upstream, notes.clone()).unwrap();
             let handle = processor.handle();
             let received = leave(processor, when).await;
             assert!(!received.ended && log.bytes().starts_with(&received.bytes), "{kind} {when:?}");
@@ -333,7 +333,8 @@ async fn whichever_await_a_client_goes_at_it_has_a_prefix_and_the_policy_is_told
         for polls in 0.. {
             let notes = Notes::default();
             let (upstream, watch) = watched(Upstream::cut(&log, "7".parse().unwrap()));
-            let received = leave(StreamProcessor::new(upstream, notes.clone()), Leave::Polls(polls)).await;
+            let received =
+                leave(StreamProcessor::new(upstream, notes.clone()).unwrap(), Leave::Polls(polls)).await;
             let told = notes.0.lock().unwrap().clone();
             assert!(
                 received.bytes.starts_with(&before) && log.bytes().starts_with(&received.bytes),

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use policies::{NoRm, Shout, SlowHook, SlowJudge};
-use stream_core::{Action, Attention, Config, ErrorKind, Limits, Needs, Passthrough, Policy};
+use stream_core::{Action, Attention, Config, ErrorKind, Limits, Needs, Passthrough, Policy, Request};
 use stream_testkit::conformance::{CallView, Ended};
 use stream_testkit::replay::Step;
 use stream_testkit::{ChunkLog, Cut, Replay, Replayed, Script, WireKind};
@@ -218,7 +218,7 @@ struct Hider;
 
 #[stream_core::async_trait]
 impl Policy for Hider {
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().calls(Attention::Completed).hides_calls()
     }
 

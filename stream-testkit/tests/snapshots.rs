@@ -7,7 +7,7 @@ mod policies;
 use std::time::Duration;
 
 use policies::{Fails, NoCalls, NoRm, Shout, SlowHook, SlowJudge};
-use stream_core::{Config, Needs, Passthrough, Policy};
+use stream_core::{Config, Needs, Passthrough, Policy, Request};
 use stream_testkit::{ChunkLog, Cut, Redact, Replay, assert_replay};
 
 fn log(name: &str) -> ChunkLog {
@@ -75,7 +75,7 @@ struct Blind;
 
 #[stream_core::async_trait]
 impl Policy for Blind {
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing()
     }
 

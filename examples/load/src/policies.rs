@@ -1,8 +1,8 @@
 //! The policies of each way.
 
-use stream_core::Passthrough;
+use stream_core::{Chain, Passthrough};
 use stream_policies::judge::rules::{Condition, Otherwise, Rule, RulesSettings};
-use stream_policies::{Chain, Preset, Redact, RedactSettings, SettingsError, ToolGate};
+use stream_policies::{Preset, Redact, RedactSettings, SettingsError, ToolGate};
 
 use crate::way::Way;
 

@@ -27,7 +27,7 @@ pub(crate) fn router(way: Way, upstream: SocketAddr) -> Result<Router, SettingsE
         return Ok(proxy);
     }
     let policies = Policies::of(way)?;
-    let plan = move |_: &Facts| policies.chain().into_iter().fold(Plan::new(), Plan::policy);
+    let plan = move |_: &Facts| Plan::from(policies.chain());
     Ok(proxy.layer(PolicyLayer::new(plan)))
 }
 

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
-use stream_core::processor::BuildError;
+use stream_core::BuildError;
 use stream_core::{Config, StreamProcessor};
 use stream_testkit::{Fragments, Script, WireKind};
 
@@ -50,7 +50,7 @@ impl Traffic {
         let frames: Vec<_> =
             self.0.iter().map(|frame| Ok::<_, std::convert::Infallible>(frame.bytes())).collect();
         let config = Config::default().format(stream_http::Api::OpenAiChat.format());
-        let builder = policies.chain().add_to(StreamProcessor::builder().config(config));
+        let builder = StreamProcessor::builder().config(config).chain(policies.chain());
         let arrived: Vec<Bytes> = builder.build(stream::iter(frames))?.collect().await;
         Ok(Expected::new(arrived.concat(), STAMP_NAME, STAMP))
     }

@@ -57,12 +57,6 @@ fn a_judge_keeps_files_from_being_overwritten() {
     );
 }
 
-#[test]
-fn a_sync_host_refuses_what_waits_and_runs_what_does_not() {
-    let refusal = "expected a policy that never waits, found tool_gate\n";
-    assert_eq!(output("sync_host"), format!("{refusal}{}", without_rm(WireKind::Gemini)));
-}
-
 #[tokio::test]
 async fn an_axum_app_redacts_unless_the_model_is_trusted() {
     let app = Running::start("axum_app", &["127.0.0.1:0"]);

@@ -4,7 +4,9 @@ mod browser;
 
 use std::time::Duration;
 
-use stream_core::{Attention, Chunk, Context, Needs, Policy, PolicyError, StreamState, Verdict, async_trait};
+use stream_core::{
+    Attention, Chunk, Context, Needs, Policy, PolicyError, Request, StreamState, Verdict, async_trait,
+};
 use stream_testkit::{Fragments, Replay, Replayed, Script, WireKind};
 
 use self::browser::{Dom, browse};
@@ -15,7 +17,7 @@ struct SlowJudge;
 
 #[async_trait]
 impl Policy for SlowJudge {
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().calls(Attention::Completed)
     }
 
@@ -40,7 +42,7 @@ struct Shout;
 
 #[async_trait]
 impl Policy for Shout {
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().content(Attention::Chunks)
     }
 

@@ -213,7 +213,7 @@ fn policies(config: &Config, eyes: &Eyes) -> PolicyLayer {
     let (meter, live) = (eyes.meter.clone(), eyes.live.clone());
     PolicyLayer::with_settings(config.settings.clone(), move |facts: &Facts| {
         let set = shared.policies(facts).clone();
-        let plan = set.chain().into_iter().fold(Plan::new(), Plan::policy);
+        let plan = Plan::from(set.chain());
         let model = facts.model().map(str::to_owned);
         let plan = plan.configure(move |config| set.configure(config, model.as_deref()));
         let plan = match shared.session(facts) {

@@ -1,7 +1,7 @@
 //! What sees an answer: its decisions as they are made, and its end.
 
 use stream_core::{
-    Chunk, Context, Decision, End, Error, Needs, Observer, Policy, PolicyError, StreamState, async_trait,
+    Chunk, Context, Decision, End, Error, Needs, Observer, PolicyError, Request, StreamState, SyncPolicy,
 };
 
 use super::answer::Answer;
@@ -23,30 +23,20 @@ impl Observer for Watching {
 /// A policy that needs nothing, decides nothing, and tells how the answer ended: its usage and its finish reasons.
 pub(super) struct Tally(pub(super) Answer);
 
-#[async_trait]
-impl Policy for Tally {
+impl SyncPolicy for Tally {
     fn name(&self) -> &str {
         "telemetry"
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().guards(false)
     }
 
-    fn awaits(&self) -> bool {
-        false
-    }
-
-    async fn on_chunk(&mut self, _: Chunk, _: &StreamState, _: &mut Context<'_>) -> Result<(), PolicyError> {
+    fn on_chunk(&mut self, _: Chunk, _: &StreamState, _: &mut Context<'_>) -> Result<(), PolicyError> {
         Ok(())
     }
 
-    async fn on_end(
-        &mut self,
-        end: End,
-        state: &StreamState,
-        _: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
+    fn on_end(&mut self, end: End, state: &StreamState, _: &mut Context<'_>) -> Result<(), PolicyError> {
         let finishes = state.choices().filter_map(|choice| state.finish_reason_of(choice));
         let finishes = finishes.map(|reason| words::finish(reason.kind())).collect();
         self.0.ended(words::end(&end), finishes, state.usage());

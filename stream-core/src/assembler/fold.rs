@@ -228,9 +228,11 @@ impl Fold {
                 Slot::At { item, part } => self.numbered(item, part),
                 _ => None,
             }),
-            DeltaKind::Opening | DeltaKind::Role | DeltaKind::Ping | DeltaKind::Comment => {
-                Transition::Folded(None)
-            }
+            DeltaKind::Opening
+            | DeltaKind::Role
+            | DeltaKind::Ping
+            | DeltaKind::Comment
+            | DeltaKind::Completed => Transition::Folded(None),
         };
         match transition {
             Transition::Completed(key) => {
@@ -251,6 +253,17 @@ impl Fold {
             self.mark_calls_finished(None, false);
         }
         key
+    }
+
+    /// The stage before says that a block is complete. False if that is known.
+    pub(crate) fn complete_told(&mut self, key: BlockKey) -> bool {
+        if self.state.blocks[key.index()].status() != BlockStatus::Open {
+            return false;
+        }
+        self.complete(key);
+        self.state.current = Some(key);
+        self.state.completed = Some(key);
+        true
     }
 
     /// Whether a copy beside the deltas of a choice repeats the choice's content so far. Where nobody looks at the
@@ -425,7 +438,10 @@ impl Fold {
             ));
         }
         let key = BlockKey::new(self.stage, u32::try_from(self.state.blocks.len()).unwrap_or(u32::MAX));
-        let block = block(key);
+        let mut block = block(key);
+        if let StreamBlock::Reasoning(text) = &mut block {
+            text.signed = self.format.traits().reasoning_is_signed;
+        }
         let known = self.choices.entry(choice).or_default();
         known.open.insert(key);
         known.last = Some(key);

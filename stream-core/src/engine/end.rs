@@ -5,7 +5,7 @@ use crate::closing::Closing;
 use crate::error::Error;
 use crate::policy::End;
 use crate::record::Action;
-use crate::stage::Stage;
+use crate::stage::StageState;
 use crate::wire::{Ending, Outgoing};
 
 impl Engine {
@@ -74,6 +74,7 @@ impl Engine {
     }
 
     pub(super) fn terminate(&mut self, stage: usize, ending: Ending) {
+        self.policies.close(stage);
         self.record(stage, Action::Terminated, ending.message.clone());
         if self.stages[stage].watching {
             self.retire_watching(stage);
@@ -87,6 +88,6 @@ impl Engine {
         self.tickets.retain(|pending| pending.stage > stage);
         let first = self.closing.as_ref().map_or(0, |closing| closing.stage);
         self.closing = Some(Closing::abrupt(first, stage, alive, end, ending));
-        self.stages.iter_mut().take(stage + 1).for_each(Stage::cut_input);
+        self.stages.iter_mut().take(stage + 1).for_each(StageState::cut_input);
     }
 }

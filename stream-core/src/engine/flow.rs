@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::{Config, Engine, Work};
 use crate::closing::Closing;
 use crate::error::{Error, ErrorKind};
-use crate::policy::{Attention, End, Needs};
+use crate::policy::{Attention, End};
 use crate::record::Action;
-use crate::stage::{Advance, Stage};
+use crate::stage::{Advance, StageState};
 use crate::text_calls::{Searched, TextCalls};
 use crate::wire::{Outgoing, WriterOptions};
 
@@ -111,15 +111,17 @@ impl Engine {
         self.text_calls = TextCalls::of(&self.config, looks, format.traits());
         for (number, spec) in self.specs.iter().enumerate() {
             let number = u8::try_from(number).unwrap_or(u8::MAX);
-            let (name, needs) = (spec.name.as_str(), spec.needs);
+            let (name, needs) = (spec.name.as_str(), &spec.needs);
             let format = Arc::clone(&format);
-            let mut stage = Stage::new(number, name, needs, spec.on_failure, format, limits, interleaved);
+            let mut stage =
+                StageState::new(number, name, needs, spec.on_failure, format, limits, interleaved);
             stage.watching = spec.watching;
             stage.blind = !self.looks && !spec.watching;
+            stage.hands_on = usize::from(number) + 1 < self.specs.len() && !self.is_whole;
             stage.text_calls = self.text_calls.as_ref().map_or(Searched::Nothing, TextCalls::searched);
             // What it does not look at may still say a call again: copies are held against all of the text.
             match stage.text_calls {
-                _ if needs == Needs::nothing() => {}
+                _ if needs.is_nothing() => {}
                 Searched::Nothing => {}
                 Searched::Content => stage.fold.keep_content(),
                 Searched::AllText => stage.fold.keep_text(),
@@ -176,9 +178,11 @@ impl Engine {
             frames.into_iter().for_each(|frame| stage.push(frame));
             return;
         }
+        // What stages tell each other is not for the writer.
+        let frames = frames.into_iter().filter(|frame| !frame.is_completion());
         let frames: Vec<Outgoing> = match &mut self.text_calls {
-            Some(text_calls) => frames.into_iter().map(|frame| text_calls.join(frame)).collect(),
-            None => frames,
+            Some(text_calls) => frames.map(|frame| text_calls.join(frame)).collect(),
+            None => frames.collect(),
         };
         if self.is_whole {
             self.whole = frames.into_iter().next().or_else(|| self.whole.take());

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use super::{Engine, Spec};
+use super::Engine;
+use super::spec::Spec;
 use crate::error::Error;
 use crate::record::Action;
 use crate::scrub::{Known, Scrubbed};

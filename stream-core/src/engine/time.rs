@@ -11,13 +11,12 @@ use crate::record::Cause;
 
 impl Engine {
     /// Tells the time, without any consequence.
-    pub fn set_time(&mut self, now: Duration) {
+    pub(super) fn set_time(&mut self, now: Duration) {
         self.now = self.now.max(now);
     }
 
     /// When [`tick`](Self::tick) is to be called, if nothing else happens before.
-    #[must_use]
-    pub fn deadline(&self) -> Option<Duration> {
+    pub(super) fn deadline(&self) -> Option<Duration> {
         let limits = &self.config.limits;
         let idle = self.wants_input().then(|| self.idle_from.saturating_add(self.patience()));
         let judged = self.tickets.first();
@@ -30,8 +29,7 @@ impl Engine {
     }
 
     /// Time has passed: silence ends the stream, decisions run out, held blocks and keep-alives are due.
-    pub fn tick(&mut self, now: Duration) {
-        self.set_time(now);
+    pub(super) fn tick(&mut self) {
         for ticket in self.tickets.late(self.now) {
             self.verdict(ticket, Err(Failure::TimedOut));
         }
@@ -52,16 +50,14 @@ impl Engine {
     }
 
     /// A keep-alive that the client accepts now, if the format is known and nothing has ended.
-    #[must_use]
-    pub fn keep_alive(&self) -> Option<Bytes> {
+    pub(super) fn keep_alive(&self) -> Option<Bytes> {
         let writer =
             self.writer.as_ref().filter(|writer| !writer.ended() && !self.is_whole && !self.written)?;
         Some(writer.keep_alive())
     }
 
     /// How long a hook of this stage's policy may take.
-    #[must_use]
-    pub fn time_limit(&self, stage: usize) -> Duration {
+    pub(super) fn time_limit(&self, stage: usize) -> Duration {
         let limit = self.config.limits.policy;
         self.own_time_limit(stage).map_or(limit, |own| own.min(limit))
     }

@@ -2,17 +2,11 @@
 
 use super::Engine;
 use crate::record::Action;
-use crate::state::StreamState;
 
 impl Engine {
     /// The first stage that enforces; there always is one.
     pub(super) fn first_enforcing(&self) -> usize {
         self.stages.iter().position(|stage| !stage.watching).unwrap_or(0)
-    }
-
-    /// What was folded of the stream as the upstream sent it.
-    pub(crate) fn upstream_state(&self) -> Option<&StreamState> {
-        self.state(self.first_enforcing())
     }
 
     /// Whether a decision is under way that something waits for.

@@ -6,6 +6,7 @@ use futures::task::AtomicWaker;
 
 use crate::block::BlockKey;
 use crate::delta::Usage;
+use crate::engine::Input;
 use crate::error::Error;
 use crate::wire::Ending;
 
@@ -15,17 +16,9 @@ pub struct Handle(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    commands: Mutex<Vec<Command>>,
+    commands: Mutex<Vec<Input>>,
     outcome: Mutex<Option<Outcome>>,
     waker: AtomicWaker,
-}
-
-/// What the host asked for.
-#[derive(Debug)]
-pub(crate) enum Command {
-    End(Ending),
-    DiscardCall(String),
-    Discard(BlockKey),
 }
 
 /// How a stream went, once it is over.
@@ -42,19 +35,19 @@ pub struct Outcome {
 
 impl Handle {
     /// Ends the stream: what is held is dropped, the client gets the ending. A hook that is waiting is dropped.
-    pub fn end(&self, ending: Ending) {
-        self.command(Command::End(ending));
+    pub fn stop(&self, ending: Ending) {
+        self.command(Input::Stop(ending));
     }
 
     /// Drops what is held of the call with this id, whatever its policy is waiting for. A call that has left, or is
     /// not known, is left alone.
-    pub fn discard_call(&self, id: impl Into<String>) {
-        self.command(Command::DiscardCall(id.into()));
+    pub fn drop_call(&self, id: impl Into<String>) {
+        self.command(Input::DropCall(id.into()));
     }
 
     /// Drops what is held of a block.
-    pub fn discard(&self, key: BlockKey) {
-        self.command(Command::Discard(key));
+    pub fn drop_block(&self, key: BlockKey) {
+        self.command(Input::Drop(key));
     }
 
     /// How the stream went; `None` while it goes on, and for good if it was dropped.
@@ -68,12 +61,12 @@ impl Handle {
     }
 
     /// What was asked for since the last call; the task is woken when there is more.
-    pub(crate) fn commands(&self, waker: &std::task::Waker) -> Vec<Command> {
+    pub(crate) fn commands(&self, waker: &std::task::Waker) -> Vec<Input> {
         self.0.waker.register(waker);
         std::mem::take(&mut *lock(&self.0.commands))
     }
 
-    fn command(&self, command: Command) {
+    fn command(&self, command: Input) {
         lock(&self.0.commands).push(command);
         self.0.waker.wake();
     }

@@ -4,7 +4,6 @@ mod builder;
 mod drive;
 mod handle;
 mod outlet;
-mod policies;
 
 use std::fmt;
 use std::future::Future;
@@ -15,16 +14,17 @@ use std::task::{Context as TaskContext, Poll};
 use bytes::Bytes;
 use futures::Stream;
 
-pub use builder::{BuildError, Builder, Whole};
+pub use builder::{Builder, Whole};
 pub use handle::{Handle, Outcome};
 
-use crate::policy::Policy;
+use crate::engine::BuildError;
+use crate::policy::Stage;
 use outlet::Outlet;
 
 /// Turns the bytes of a model's stream into the bytes that its policies let leave.
 ///
 /// No task is spawned and no channel is used: backpressure and cancellation come from polling. Dropping it drops the
-/// upstream and calls [`Policy::on_abort`]. It needs a tokio runtime with time enabled once a deadline has to be
+/// upstream and calls [`Policy::on_abort`](crate::policy::Policy::on_abort). It needs a tokio runtime with time enabled once a deadline has to be
 /// watched.
 ///
 /// ```
@@ -33,11 +33,12 @@ use outlet::Outlet;
 /// use stream_core::{Passthrough, StreamProcessor};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() {
+/// # async fn main() -> Result<(), stream_core::BuildError> {
 /// let body = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\n";
 /// let upstream = stream::iter([Ok::<_, std::io::Error>(Bytes::from(body))]);
-/// let processed: Vec<Bytes> = StreamProcessor::new(upstream, Passthrough).collect().await;
+/// let processed: Vec<Bytes> = StreamProcessor::new(upstream, Passthrough)?.collect().await;
 /// assert_eq!(processed.concat(), body.as_bytes());
+/// # Ok(())
 /// # }
 /// ```
 #[must_use = "streams do nothing unless polled"]
@@ -50,13 +51,18 @@ pub struct StreamProcessor {
 
 impl StreamProcessor {
     /// A processor with one policy and default settings.
-    pub fn new<S, B, E>(upstream: S, policy: impl Policy + 'static) -> Self
+    ///
+    /// # Errors
+    ///
+    /// When the policy cannot work so: it [counts by session](crate::policy::Needs::session), or is [about calls in the
+    /// text](crate::policy::Needs::text_calls), of which default settings say nothing.
+    pub fn new<S, B, E>(upstream: S, policy: impl Into<Stage>) -> Result<Self, BuildError>
     where
         S: Stream<Item = Result<B, E>> + Send + 'static,
-        B: AsRef<[u8]> + Send + 'static,
+        B: Into<Bytes> + Send + 'static,
         E: fmt::Display + Send + 'static,
     {
-        Self::builder().policy(policy).start(upstream)
+        Self::builder().policy(policy).build(upstream)
     }
 
     /// A processor with settings of its own.

@@ -26,8 +26,11 @@ impl Outlet {
     }
 
     /// Hands over to the stream that polls the loop. No waker is needed: the loop is polled again as soon as the
-    /// outlet is empty and the stream is asked for more.
+    /// outlet is empty and the stream is asked for more. With nothing to hand over, the loop goes on.
     pub(crate) async fn hand_over(&self) {
+        if self.is_empty() {
+            return;
+        }
         let mut handed = false;
         poll_fn(|_| if std::mem::replace(&mut handed, true) { Poll::Ready(()) } else { Poll::Pending }).await;
     }

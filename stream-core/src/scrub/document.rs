@@ -86,7 +86,7 @@ pub(super) fn scrub(
             continue;
         }
         if let Some(found) = scrub.scrub(&text) {
-            put(start, at, &quote(&found.body));
+            put(start, at, &quote(found.body()));
             is_changed = true;
             *reason = reason.take().or(found.reason);
         }

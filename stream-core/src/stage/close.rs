@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use super::{Advance, Stage};
+use super::{Advance, StageState};
 use crate::ledger::Outcome;
 use crate::outbox::{Mark, Queued, Waiting, inserted_call};
-use crate::policy::Needs;
 use crate::record::{Action, Cause};
 use crate::wire::{Fate, Outgoing};
 
-impl Stage {
+impl StageState {
     /// The policy failed and fails open: what it held is released in order, and it is not called again.
     pub(crate) fn bypass(&mut self, now: Duration, out: &mut Vec<Outgoing>) {
         self.bypassed = true;
@@ -39,7 +38,7 @@ impl Stage {
         out: &mut Vec<Outgoing>,
     ) -> bool {
         self.cause = Cause::StreamEnded;
-        let looks = self.needs != Needs::nothing() && !self.bypassed;
+        let looks = !self.needs.is_nothing() && !self.bypassed;
         let mut dropped = looks && !finished && self.outbox.drop_ahead(&self.ledgers);
         if dropped {
             let reason = Some("what it speaks of never came".into());

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use super::{Committed, Stage};
+use super::{Asked, Committed, StageState};
 use crate::block::{BlockKey, BlockStatus, StreamBlock};
 use crate::context::{Effect, EffectError, Effects};
 use crate::delta::Text;
-use crate::ledger::{Outcome, Ticket};
-use crate::policy::{Replacement, Verdict};
+use crate::ledger::{Ledger, Outcome, Ticket};
+use crate::policy::{Release, Replacement, Verdict, With};
 use crate::record::Action;
 use crate::wire::{Ending, Outgoing};
 
-impl Stage {
+impl StageState {
     /// Carries out what a hook staged.
     pub(crate) fn commit(&mut self, effects: Effects, now: Duration, out: &mut Vec<Outgoing>) -> Committed {
         let mut shown = self.shown.take();
@@ -19,6 +19,9 @@ impl Stage {
         let choice = shown.as_ref().and_then(|shown| shown.choice);
         let payload = part.as_ref().is_some_and(|waiting| waiting.part.delta.kind.is_payload());
         let mut undecided = payload;
+        let decides = |effect: &Effect| matches!(effect, Effect::Send { .. } | Effect::Buffer { .. });
+        // What the hook says of its chunk itself counts, not what it says of the block.
+        let spoken_of = effects.list.iter().any(decides);
         // Inserted before the chunk, should it leave.
         let mut lead: Option<Text> = None;
         let mut committed = Committed::default();
@@ -39,7 +42,7 @@ impl Stage {
                         self.hold(waiting, edit, now);
                     }
                 }
-                Effect::FlushAll => {
+                Effect::Flush => {
                     for key in self.ledgers.waiting() {
                         let pending = self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_some());
                         if !pending && !self.is_yet_to_be_judged(key) {
@@ -47,41 +50,24 @@ impl Stage {
                         }
                     }
                 }
-                Effect::Flush(key) => self.settle(key, Outcome::Release, None, now),
-                Effect::CutBehind(key) => {
+                Effect::Settle { key, verdict } => {
+                    self.overrule(key, &mut committed);
+                    if let Some(waiting) = part.as_mut().filter(|waiting| waiting.part.key == Some(key))
+                        && !spoken_of
+                        && std::mem::take(&mut undecided)
+                    {
+                        self.hold(waiting, None, now);
+                    }
+                    committed.terminate = self.apply(key, verdict, now);
+                }
+                Effect::Release { key, release } => {
                     // Nothing has come behind the part that is shown.
-                    if part.as_ref().is_none_or(|waiting| waiting.part.key != Some(key)) {
+                    let cuts =
+                        release.cuts && part.as_ref().is_none_or(|waiting| waiting.part.key != Some(key));
+                    self.release(key, release, now);
+                    if cuts {
                         self.cut_behind(key);
                     }
-                }
-                Effect::FlushFirst { key, texts, reason } => {
-                    self.flush_first(key, texts, reason.as_deref(), now);
-                }
-                Effect::Discard { key, reason } => {
-                    self.overrule(key, &mut committed);
-                    self.settle(key, Outcome::Drop { notice: None }, reason, now);
-                }
-                Effect::Say { key, text, reason } => {
-                    self.overrule(key, &mut committed);
-                    self.settle(key, Outcome::Say(text.into()), Some(reason), now);
-                }
-                Effect::Replace { key, with } => {
-                    self.overrule(key, &mut committed);
-                    if let Some(waiting) = part.as_mut().filter(|waiting| waiting.part.key == Some(key))
-                        && std::mem::take(&mut undecided)
-                    {
-                        self.hold(waiting, None, now);
-                    }
-                    self.replace(key, with, now);
-                }
-                Effect::Promote { key, id } => {
-                    self.overrule(key, &mut committed);
-                    if let Some(waiting) = part.as_mut().filter(|waiting| waiting.part.key == Some(key))
-                        && std::mem::take(&mut undecided)
-                    {
-                        self.hold(waiting, None, now);
-                    }
-                    self.settle(key, Outcome::Promote { id: id.into() }, None, now);
                 }
                 Effect::Insert(text) => {
                     let text = Text::from(text);
@@ -109,12 +95,12 @@ impl Stage {
                     committed.terminate = Some(ending);
                     break;
                 }
-                Effect::Decide { key, within, future } => {
+                Effect::Decide { key, within, otherwise, future } => {
                     // Marked at once, so that what the hook left undecided is held.
                     let ledger = self.ledgers.get_mut(key);
                     ledger.pending = Some(Ticket(u64::MAX));
                     ledger.asked_in = Some(self.outbox.next_arrival());
-                    committed.decide.push((key, within, future));
+                    committed.decide.push(Asked { key, within, otherwise, future });
                 }
                 Effect::SettleAfter { key, time, verdict } => {
                     committed.settle_after.push((key, time, verdict));
@@ -144,7 +130,7 @@ impl Stage {
         block.map_or(Ok(()), |block| block.takes(with, self.format.traits()))
     }
 
-    /// Carries out a verdict. An ending, if it was to terminate.
+    /// Carries out the verdict of a judge. An ending, if it was to terminate.
     pub(crate) fn verdict(
         &mut self,
         key: BlockKey,
@@ -152,36 +138,41 @@ impl Stage {
         now: Duration,
         out: &mut Vec<Outgoing>,
     ) -> Option<Ending> {
-        self.ledgers.get_mut(key).pending = None;
-        let ending = match verdict {
-            Verdict::Release => {
-                self.settle(key, Outcome::Release, None, now);
-                None
-            }
+        let ledger = self.ledgers.get_mut(key);
+        ledger.pending = None;
+        if matches!(verdict, Verdict::Terminate(_)) {
+            self.ends_after = ledger.asked_in;
+        }
+        let ending = self.apply(key, verdict, now);
+        self.outbox.release(&mut self.ledgers, out);
+        ending
+    }
+
+    /// Settles a block. An ending, if the stream is to end.
+    fn apply(&mut self, key: BlockKey, verdict: Verdict, now: Duration) -> Option<Ending> {
+        match verdict {
+            Verdict::Release => self.settle(key, Outcome::Release, None, now),
             Verdict::Drop { reason, notice } => {
                 let notice = notice.map(Text::from);
                 self.settle(key, Outcome::Drop { notice }, Some(reason), now);
-                // The verdict is over the block, also over what has not come yet.
-                self.ledgers.lose(key);
-                None
+                // The verdict is over the block, also over what has not come yet. A block that is over and said nothing has
+                // nothing that could be dropped.
+                let goes_on =
+                    self.fold.state.block(key).is_some_and(|block| block.status() == BlockStatus::Open);
+                if goes_on || self.ledgers.get(key).is_some_and(Ledger::has_payload) {
+                    self.ledgers.lose(key);
+                }
             }
-            Verdict::Replace(with) => {
-                self.replace(key, with, now);
-                None
-            }
-            Verdict::Terminate(ending) => {
-                self.ends_after = self.ledgers.get(key).and_then(|ledger| ledger.asked_in);
-                Some(ending)
-            }
-        };
-        self.outbox.release(&mut self.ledgers, out);
-        ending
+            Verdict::Replace(with) => self.replace(key, with, now),
+            Verdict::Terminate(ending) => return Some(ending),
+        }
+        None
     }
 
     /// The policy says itself what becomes of a block that it had given to a judge.
     pub(super) fn overrule(&mut self, key: BlockKey, committed: &mut Committed) {
         if let Some(ticket) = self.ledgers.get_mut(key).pending.take() {
-            committed.decide.retain(|(asked, ..)| *asked != key);
+            committed.decide.retain(|asked| asked.key != key);
             committed.settled.push(ticket);
         }
     }
@@ -218,7 +209,13 @@ impl Stage {
 
     fn replace(&mut self, key: BlockKey, mut with: Replacement, now: Duration) {
         let reason = with.reason.take();
-        self.settle(key, Outcome::Replace(with), reason, now);
+        let is_text = self.fold.state.block(key).is_some_and(|block| block.channel().is_some());
+        let outcome = match with.with {
+            With::Text(text) if !is_text => Outcome::Say(text.into()),
+            With::Structured { id } => Outcome::Promote { id: id.into() },
+            _ => Outcome::Replace(with),
+        };
+        self.settle(key, outcome, reason, now);
     }
 
     fn cut_behind(&mut self, key: BlockKey) {
@@ -229,13 +226,8 @@ impl Stage {
     }
 
     /// Releases the oldest held parts of a block, each as it came or with other content.
-    fn flush_first(
-        &mut self,
-        key: BlockKey,
-        texts: Vec<Option<String>>,
-        reason: Option<&str>,
-        now: Duration,
-    ) {
+    fn release(&mut self, key: BlockKey, release: Release, now: Duration) {
+        let Release { texts, reason, .. } = release;
         if self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_some()) {
             return;
         }
@@ -253,7 +245,7 @@ impl Stage {
             let Some(hold) = self.ledgers.settle_first(key, outcome) else { return };
             if is_edit {
                 let held = now.saturating_sub(hold.since);
-                self.note(Some(key), Action::Edited, reason.map(str::to_owned), hold.bytes, held);
+                self.note(Some(key), Action::Edited, reason.clone(), hold.bytes, held);
             }
         }
     }

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use super::Stage;
-use crate::block::BlockKey;
-use crate::delta::{Channel, DeltaKind, Text};
+use super::StageState;
+use crate::block::{BlockKey, StreamBlock, TextBlock};
+use crate::delta::{DeltaKind, Text};
 use crate::ledger::Decided;
 use crate::outbox::{Mark, Waiting, edited, replace_body};
 use crate::record::Action;
 use crate::wire::Fate;
 
-impl Stage {
+impl StageState {
     pub(super) fn send(&mut self, waiting: &mut Waiting, edit: Option<Text>, now: Duration) {
         let Some(key) = waiting.part.key else { return };
         if self.ledgers.get_mut(key).gone {
@@ -93,8 +93,7 @@ impl Stage {
 
     /// Whether a signature stands for the block's text, so that it can be emptied and not edited (rule 22).
     pub(super) fn is_signed(&self, key: BlockKey) -> bool {
-        let reasoning =
-            self.fold.state.block(key).is_some_and(|block| block.channel() == Some(Channel::Reasoning));
-        reasoning && self.format.traits().reasoning_is_signed
+        let block = self.fold.state.block(key).and_then(StreamBlock::as_text);
+        block.is_some_and(TextBlock::is_signed)
     }
 }

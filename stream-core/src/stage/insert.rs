@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::Stage;
+use super::StageState;
 use crate::delta::{Channel, DeltaKind, Text};
 use crate::outbox::{Mark, Queued, Waiting, edited, inserted_text};
 use crate::record::Action;
 use crate::wire::Fate;
 
-impl Stage {
+impl StageState {
     /// Inserts text. Inside of a call there is no place: it waits for the call's end (rule 21). Numbered blocks may
     /// overlap, and their writers know where there is a place.
     pub(super) fn insert(&mut self, choice: u32, text: Text) {

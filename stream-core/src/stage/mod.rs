@@ -13,13 +13,13 @@ use std::time::Duration;
 use crate::assembler::fold::{Fold, Keep, Transition};
 use crate::block::BlockKey;
 use crate::chunk::{Chunk, ChunkKind};
-use crate::context::{Context, VerdictFuture};
-use crate::delta::{DeltaKind, Text};
+use crate::context::Context;
+use crate::delta::{Delta, DeltaKind, Text};
 use crate::error::Error;
 use crate::ledger::{Ledgers, Ticket};
 use crate::limits::Limits;
 use crate::outbox::{Mark, Outbox, Queued, Waiting};
-use crate::policy::{Attention, Needs, OnFailure, Verdict};
+use crate::policy::{Attention, Needs, OnFailure, Verdict, VerdictFuture};
 use crate::record::{Action, Cause, Decision};
 use crate::request::Request;
 use crate::text_calls::Searched;
@@ -27,7 +27,7 @@ use crate::wire::{Ending, Fate, Outgoing, Part, SharedFormat};
 
 /// One policy's view of the stream: its own fold, and the queue of what it has not let go.
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub(crate) struct StageState {
     pub(crate) name: Arc<str>,
     pub(crate) needs: Needs,
     pub(crate) on_failure: OnFailure,
@@ -45,6 +45,8 @@ pub(crate) struct Stage {
     marks: u64,
     /// Failed open: everything passes.
     bypassed: bool,
+    /// Another stage is behind it, which is told what is complete.
+    pub(crate) hands_on: bool,
     /// Only watches: frames pass it by on their way, and what it lets go goes nowhere.
     pub(crate) watching: bool,
     /// No policy that is enforced looks at anything: what breaks the protocol passes, too.
@@ -79,7 +81,7 @@ pub(crate) struct Shown {
     choice: Option<u32>,
 }
 
-/// What [`Stage::advance`] found.
+/// What [`StageState::advance`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Advance {
     /// A hook is to be called.
@@ -90,21 +92,29 @@ pub(crate) enum Advance {
     Idle,
 }
 
+/// A judge that a hook asked.
+pub(crate) struct Asked {
+    pub(crate) key: BlockKey,
+    pub(crate) within: Option<Duration>,
+    pub(crate) otherwise: Option<Verdict>,
+    pub(crate) future: VerdictFuture,
+}
+
 /// What a commit asks the engine to do.
 #[derive(Default)]
 pub(crate) struct Committed {
     pub(crate) terminate: Option<Ending>,
-    pub(crate) decide: Vec<(BlockKey, Option<Duration>, VerdictFuture)>,
+    pub(crate) decide: Vec<Asked>,
     /// The decisions over blocks that were discarded or replaced: their verdicts come too late.
     pub(crate) settled: Vec<Ticket>,
     pub(crate) settle_after: Vec<(BlockKey, Duration, Verdict)>,
 }
 
-impl Stage {
+impl StageState {
     pub(crate) fn new(
         number: u8,
         name: &str,
-        needs: Needs,
+        needs: &Needs,
         on_failure: OnFailure,
         format: SharedFormat,
         limits: Limits,
@@ -119,7 +129,7 @@ impl Stage {
         };
         Self {
             name: name.into(),
-            needs,
+            needs: needs.clone(),
             on_failure,
             fold: Fold::new(format.clone(), number, keep, limits, interleaved),
             ledgers: Ledgers::default(),
@@ -132,6 +142,7 @@ impl Stage {
             step: 0,
             marks: 0,
             bypassed: false,
+            hands_on: false,
             watching: false,
             blind: false,
             cause: Cause::default(),
@@ -174,6 +185,9 @@ impl Stage {
             self.pass_by();
             return Ok(Advance::Passed);
         }
+        if part.delta.kind == DeltaKind::Completed {
+            return Ok(self.told_complete());
+        }
         let transition = match self.fold.step(&mut part.delta) {
             Err(_) if self.blind => {
                 self.pass_by();
@@ -186,6 +200,10 @@ impl Stage {
             Transition::Completed(key) => {
                 let choice = part.delta.choice;
                 self.ledgers.get_mut(key).closed = true;
+                if self.hands_on {
+                    let choice = self.fold.state.blocks[key.index()].choice();
+                    self.outbox.push(Queued::new(None, vec![completion(choice, key)]));
+                }
                 Ok(self.show_completion(key, choice))
             }
             Transition::Folded(key) => self.folded(key, false, now),
@@ -238,6 +256,25 @@ impl Stage {
         under_way.queued.parts.push(Waiting { part, mark: Mark::Decided, opener: false });
     }
 
+    /// The stage before has let go all of a block, and says that it is complete: what comes next, and would tell it, may be
+    /// held there.
+    fn told_complete(&mut self) -> Advance {
+        let Some(under_way) = &mut self.under_way else { return Advance::Idle };
+        let Some(mut part) = under_way.rest.pop_front() else { return Advance::Idle };
+        let Some(key) = part.key.and_then(|key| self.renamed.get(&key)).copied() else {
+            return Advance::Passed;
+        };
+        if !self.fold.complete_told(key) {
+            return Advance::Passed;
+        }
+        self.step += 1;
+        self.ledgers.get_mut(key).closed = true;
+        let choice = part.delta.choice;
+        part.key = Some(key);
+        under_way.queued.parts.push(Waiting { part, mark: Mark::Decided, opener: false });
+        self.show_completion(key, choice)
+    }
+
     fn show_completion(&mut self, key: BlockKey, choice: Option<u32>) -> Advance {
         if !self.watches(key) {
             return Advance::Passed;
@@ -276,6 +313,12 @@ impl Stage {
         let cause = self.cause;
         self.decisions.push(Decision { policy, block, action, cause, reason, bytes, held, enforced });
     }
+}
+
+/// The word that a block is complete.
+fn completion(choice: u32, key: BlockKey) -> Waiting {
+    let delta = Delta { choice: Some(choice), ..Delta::stream(DeltaKind::Completed) };
+    Waiting { part: Part { delta, key: Some(key), fate: Fate::Kept }, mark: Mark::Decided, opener: false }
 }
 
 fn size(frame: &Outgoing) -> usize {

@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use super::{Advance, Shown, Stage};
+use super::{Advance, Shown, StageState};
 use crate::block::{BlockKey, StreamBlock};
 use crate::chunk::{ChunkKind, Structure};
 use crate::delta::{Channel, Delta, DeltaKind, Slot};
 use crate::error::Error;
 use crate::ledger::Around;
 use crate::outbox::{Mark, Waiting};
-use crate::policy::{Attention, Needs};
+use crate::policy::Attention;
 use crate::record::{Action, Cause};
 use crate::text_calls::Searched;
 use crate::wire::Fate;
 
-impl Stage {
+impl StageState {
     /// A part was folded: marks it, and shows it if the policy needs to see it.
     pub(super) fn folded(
         &mut self,
@@ -194,7 +194,7 @@ impl Stage {
             Searched::AllText => true,
         };
         let looks = self.needs.of_channel(channel) != Attention::Nothing
-            || (may_hold_calls && self.needs != Needs::nothing());
+            || (may_hold_calls && !self.needs.is_nothing());
         self.bypassed || !looks
     }
 }

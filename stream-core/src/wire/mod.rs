@@ -242,6 +242,11 @@ impl Outgoing {
     pub fn is_untouched(&self) -> bool {
         self.frame.is_some() && self.parts.iter().all(|part| part.fate == Fate::Kept)
     }
+
+    /// Whether it is the word of a stage to the next that a block is complete.
+    pub(crate) fn is_completion(&self) -> bool {
+        self.frame.is_none() && self.parts.iter().all(|part| part.delta.kind == DeltaKind::Completed)
+    }
 }
 
 /// One part of a frame, with its fate.

@@ -17,7 +17,7 @@ async fn in_a_second(verdict: Verdict) -> Result<Verdict, PolicyError> {
 fn a_block_that_is_discarded_under_a_decision_stays_back_whatever_the_verdict() {
     let policy = On(|chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>| {
         if let Some(block) = state.just_completed() {
-            ctx.discard(block.key());
+            ctx.settle(block.key(), Verdict::drop("discarded"))?;
         } else if chunk.is_tool_call() {
             ctx.decide(chunk.block().unwrap(), in_a_second(Verdict::Release))?;
         } else {
@@ -36,7 +36,7 @@ fn a_block_that_is_decided_and_discarded_in_one_hook_stays_back() {
             let key = chunk.block().unwrap();
             ctx.buffer(chunk);
             ctx.decide(key, in_a_second(Verdict::Release))?;
-            ctx.discard(key);
+            ctx.settle(key, Verdict::drop("discarded"))?;
         } else {
             ctx.send(chunk);
         }
@@ -50,7 +50,7 @@ fn a_block_that_is_decided_and_discarded_in_one_hook_stays_back() {
 fn a_block_that_is_replaced_under_a_decision_leaves_replaced_whatever_the_verdict() {
     let policy = On(|chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>| {
         if let Some(block) = state.just_completed() {
-            ctx.replace(block.key(), Replacement::new("{}").named("ls"))?;
+            ctx.settle(block.key(), Verdict::Replace(Replacement::arguments("{}").named("ls")))?;
         } else if chunk.is_tool_call() {
             ctx.decide(chunk.block().unwrap(), in_a_second(Verdict::Release))?;
         } else {
@@ -81,7 +81,7 @@ async fn text_that_comes_after_its_block_was_dropped_by_a_verdict_stays_back() {
         ctx.send(chunk);
         Ok(())
     });
-    let left: Vec<_> = StreamProcessor::new(Box::pin(upstream), policy).collect().await;
+    let left: Vec<_> = StreamProcessor::new(Box::pin(upstream), policy).unwrap().collect().await;
     let left = String::from_utf8(left.concat()).unwrap();
     assert_eq!(left, chat(r#"{"role":"assistant"}"#) + &chat_call("ls") + &chat_end("tool_calls"));
 }

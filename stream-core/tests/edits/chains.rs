@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use stream_core::{
-    Attention, BuildError, Chunk, Context, End, Ending, Needs, Policy, Replacement, StreamProcessor,
-    StreamState, async_trait,
+    Attention, BuildError, Chunk, Context, End, Ending, Needs, Policy, Replacement, Request, StreamProcessor,
+    StreamState, Verdict, async_trait,
 };
 use stream_testkit::conformance::Ended;
 
@@ -40,9 +40,9 @@ async fn a_call_that_one_policy_drops_is_not_seen_by_the_next() {
         for (kind, mode) in everywhere() {
             let dropper = at_calls(|call, ctx| {
                 if call.name() == "delete_file" {
-                    ctx.discard(call.key());
+                    ctx.settle(call.key(), Verdict::drop("discarded"))?;
                 } else {
-                    ctx.flush_block(call.key());
+                    ctx.settle(call.key(), Verdict::Release)?;
                 }
                 Ok(())
             });
@@ -63,15 +63,18 @@ async fn a_replacement_is_what_the_next_policy_sees() {
         let input = shape.turn(&[0, 1]);
         for (kind, mode) in everywhere() {
             let first = at_calls(|call, ctx| {
-                ctx.replace(call.key(), Replacement::new(r#"{"a":1}"#).named("other"))?;
+                ctx.settle(
+                    call.key(),
+                    Verdict::Replace(Replacement::arguments(r#"{"a":1}"#).named("other")),
+                )?;
                 Ok(())
             });
             let (witness, saw) = witness();
             let second = at_calls(|call, ctx| {
                 if call.id() == Some("call_1") {
-                    ctx.discard(call.key());
+                    ctx.settle(call.key(), Verdict::drop("discarded"))?;
                 } else {
-                    ctx.replace(call.key(), Replacement::new(r#"{"b":2}"#))?;
+                    ctx.settle(call.key(), Verdict::Replace(Replacement::arguments(r#"{"b":2}"#)))?;
                 }
                 Ok(())
             });
@@ -119,7 +122,7 @@ async fn a_stream_that_no_policy_of_a_chain_touches_leaves_as_it_came() {
         for (kind, mode) in everywhere() {
             let release = || {
                 at_calls(|call, ctx| {
-                    ctx.flush_block(call.key());
+                    ctx.settle(call.key(), Verdict::Release)?;
                     Ok(())
                 })
             };
@@ -215,7 +218,7 @@ impl Policy for Hider {
         "hider"
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::everything().hides_calls()
     }
 
@@ -230,7 +233,7 @@ struct TextOnly;
 
 #[async_trait]
 impl Policy for TextOnly {
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().content(Attention::Chunks)
     }
 

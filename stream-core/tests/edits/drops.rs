@@ -1,6 +1,6 @@
 //! What is dropped is gone, and the rest is as if it had never been there.
 
-use stream_core::{Chunk, Context, StreamState};
+use stream_core::{Chunk, Context, StreamState, Verdict};
 use stream_testkit::Script;
 
 use crate::kit::{assert_says, assert_says_in, body, builder, everywhere, run};
@@ -19,9 +19,9 @@ async fn any_of_three_calls_can_be_dropped() {
                 let policy = at_calls(move |call, ctx| {
                     let number = CALLS.iter().position(|(id, ..)| call.id() == Some(id)).unwrap();
                     if dropped & 1 << number != 0 {
-                        ctx.discard(call.key());
+                        ctx.settle(call.key(), Verdict::drop("discarded"))?;
                     } else {
-                        ctx.flush_block(call.key());
+                        ctx.settle(call.key(), Verdict::Release)?;
                     }
                     Ok(())
                 });
@@ -101,7 +101,7 @@ async fn text_behind_calls_can_be_dropped_alone_and_stays_when_the_calls_go() {
         let input = shape.turn(&[0, 1]).text(AFTER);
         for (kind, mode) in everywhere().filter(|(kind, _)| has_text_after_calls(*kind)) {
             let no_calls = at_calls(|call, ctx| {
-                ctx.discard(call.key());
+                ctx.settle(call.key(), Verdict::drop("discarded"))?;
                 Ok(())
             });
             let out = run(builder(kind).policy(no_calls), mode, body(kind, mode, &input)).await;
@@ -161,9 +161,9 @@ async fn each_choice_loses_its_own_calls() {
             for id in ["call_1", "call_2", "call_3"] {
                 let policy = at_calls(move |call, ctx| {
                     if call.id() == Some(id) {
-                        ctx.discard(call.key());
+                        ctx.settle(call.key(), Verdict::drop("discarded"))?;
                     } else {
-                        ctx.flush_block(call.key());
+                        ctx.settle(call.key(), Verdict::Release)?;
                     }
                     Ok(())
                 });

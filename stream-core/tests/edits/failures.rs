@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use stream_core::{Chunk, Context, End, ErrorKind, OnFailure, Policy, PolicyError, StreamState, async_trait};
+use stream_core::{
+    Chunk, Context, End, ErrorKind, Policy, PolicyError, Stage, StreamState, Verdict, async_trait,
+};
 use stream_testkit::WireKind;
 use stream_testkit::conformance::Ended;
 
@@ -44,7 +46,6 @@ impl How {
 struct FailAt {
     at: usize,
     how: How,
-    open: bool,
     steps: Arc<AtomicUsize>,
 }
 
@@ -57,10 +58,6 @@ impl FailAt {
 
 #[async_trait]
 impl Policy for FailAt {
-    fn on_failure(&self) -> OnFailure {
-        if self.open { OnFailure::Open } else { OnFailure::Close }
-    }
-
     async fn on_chunk(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
         let complete = state.just_completed().and_then(|block| block.as_tool_call());
         if chunk.is_tool_call() {
@@ -69,7 +66,7 @@ impl Policy for FailAt {
             ctx.send(chunk);
         }
         if let Some(call) = complete {
-            ctx.flush_block(call.key());
+            ctx.settle(call.key(), Verdict::Release)?;
         }
         self.step().await
     }
@@ -86,7 +83,7 @@ fn small(shape: Shape) -> stream_testkit::Script {
 
 async fn steps(kind: WireKind, mode: Mode, shape: Shape) -> usize {
     let steps = Arc::new(AtomicUsize::new(0));
-    let policy = FailAt { at: usize::MAX, how: How::Err, open: false, steps: Arc::clone(&steps) };
+    let policy = FailAt { at: usize::MAX, how: How::Err, steps: Arc::clone(&steps) };
     let out = run(builder(kind).policy(policy), mode, body(kind, mode, &small(shape))).await;
     assert_eq!(out.bytes, body(kind, mode, &small(shape)), "{kind}, {mode:?}");
     steps.load(Ordering::SeqCst)
@@ -101,8 +98,7 @@ async fn at_every_step_a_policy_that_fails_ends_the_stream_with_an_error() {
             for how in How::ALL {
                 for at in 0..steps {
                     let called = Arc::new(AtomicUsize::new(0));
-                    let (policy, calls) =
-                        counted(FailAt { at, how, open: false, steps: Arc::clone(&called) });
+                    let (policy, calls) = counted(FailAt { at, how, steps: Arc::clone(&called) });
                     let out = run(builder(kind).policy(policy), mode, input.clone()).await;
                     let what = format!("{shape:?}, {how:?} at {at} of {steps}");
                     assert_eq!(out.error(), Some(how.error()), "{what}, {kind}, {mode:?}");
@@ -128,8 +124,9 @@ async fn at_every_step_a_policy_that_fails_open_lets_everything_pass() {
             for how in How::ALL {
                 for at in 0..steps {
                     let called = Arc::new(AtomicUsize::new(0));
-                    let (policy, calls) = counted(FailAt { at, how, open: true, steps: Arc::clone(&called) });
-                    let out = run(quiet(kind).policy(policy), mode, input.clone()).await;
+                    let (policy, calls) = counted(FailAt { at, how, steps: Arc::clone(&called) });
+                    let out =
+                        run(quiet(kind).policy(Stage::new(policy).fail_open()), mode, input.clone()).await;
                     let what = format!("{shape:?}, {how:?} at {at} of {steps}, {kind}, {mode:?}");
                     assert_eq!(out.text(), String::from_utf8_lossy(&input), "{what}");
                     assert_eq!(out.error(), None, "{what}");

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use stream_core::{Action, Chunk, Context, Ending, Policy, StreamState};
+use stream_core::{Action, Chunk, Context, Ending, Policy, Release, StreamState};
 use stream_testkit::conformance::Ended;
 use stream_testkit::{Finish, Fragments, Replay, Script, WireKind};
 
@@ -16,7 +16,8 @@ fn one_behind() -> impl Policy {
         let Some(key) = chunk.block().filter(|_| is_content(&chunk)) else {
             ctx.send(chunk);
             if state.just_completed().is_some() || state.is_terminal() {
-                held.drain(..).for_each(|(key, text)| ctx.flush_first(key, [text], Some("digits".into())));
+                held.drain(..)
+                    .for_each(|(key, text)| ctx.release(key, Release::first([text]).because("digits")));
             }
             return Ok(());
         };
@@ -27,7 +28,7 @@ fn one_behind() -> impl Policy {
         let keep = usize::from(state.just_completed().is_none());
         while held.len() > keep {
             let (key, text) = held.pop_front().unwrap();
-            ctx.flush_first(key, [text], Some("digits".into()));
+            ctx.release(key, Release::first([text]).because("digits"));
         }
         Ok(())
     })
@@ -82,8 +83,8 @@ async fn a_text_can_be_cut_with_what_was_sent_behind_it() {
                 _ => ctx.send(chunk),
             }
             if let Some(key) = text.filter(|_| state.is_terminal() || state.finish_reason().is_some()) {
-                ctx.flush_first(key, [Some("keep".to_owned())], None);
-                ctx.cut_behind(key);
+                ctx.release(key, Release::first([Some("keep".to_owned())]));
+                ctx.release(key, Release::first([]).and_cut());
             }
             Ok(())
         });
@@ -107,7 +108,7 @@ async fn an_ending_takes_the_place_of_the_upstreams_that_waited_behind_held_text
                 _ => ctx.send(chunk),
             }
             if let Some(key) = text.filter(|_| state.is_terminal() || state.finish_reason().is_some()) {
-                ctx.flush_first(key, [Some("keep".to_owned())], None);
+                ctx.release(key, Release::first([Some("keep".to_owned())]));
                 ctx.terminate(Ending::refuse("no"));
             }
             Ok(())

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use stream_core::{Chunk, Context, EffectError, End, Policy, StreamState, async_trait};
+use stream_core::{Chunk, Context, EffectError, End, Policy, StreamState, Verdict, async_trait};
 use stream_testkit::WireKind;
 
 use crate::kit::{Mode, assert_says, body, builder, everywhere, fold, run, view};
@@ -25,7 +25,7 @@ async fn text_can_be_put_before_everything() {
                 let mut done = false;
                 let policy = hook(move |chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>| -> Did {
                     if chunk.is_payload() && !std::mem::replace(&mut done, true) {
-                        ctx.send_text(MORE)?;
+                        ctx.insert(MORE)?;
                     }
                     ctx.send(chunk);
                     Ok(())
@@ -46,7 +46,7 @@ async fn text_can_be_put_between_text_and_calls() {
             let mut done = false;
             let policy = hook(move |chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>| -> Did {
                 if chunk.is_tool_call() && !std::mem::replace(&mut done, true) {
-                    ctx.send_text(MORE)?;
+                    ctx.insert(MORE)?;
                 }
                 ctx.send(chunk);
                 Ok(())
@@ -68,7 +68,7 @@ async fn text_can_be_put_inside_of_a_text() {
             let content = is_content(&chunk);
             ctx.send(chunk);
             if content && !std::mem::replace(&mut done, true) {
-                ctx.send_text(MORE)?;
+                ctx.insert(MORE)?;
             }
             Ok(())
         });
@@ -94,7 +94,7 @@ async fn text_behind_a_call_has_a_place_or_is_refused() {
             let policy = hook(move |chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>| -> Did {
                 let complete = state.just_completed().and_then(|block| block.as_tool_call());
                 if complete.is_some_and(|call| call.id() == Some("call_2")) {
-                    seen.lock().unwrap().push(ctx.send_text(MORE));
+                    seen.lock().unwrap().push(ctx.insert(MORE));
                 }
                 ctx.send(chunk);
                 Ok(())
@@ -132,8 +132,8 @@ async fn text_can_take_the_place_of_dropped_calls() {
         for (kind, mode) in everywhere() {
             let policy = hook(move |chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>| -> Did {
                 if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) {
-                    ctx.send_text(MORE)?;
-                    ctx.discard(call.key());
+                    ctx.insert(MORE)?;
+                    ctx.settle(call.key(), Verdict::drop("discarded"))?;
                 } else if !chunk.is_tool_call() {
                     ctx.send(chunk);
                 }
@@ -155,7 +155,7 @@ async fn text_can_be_put_behind_a_text_that_ends_the_turn() {
                 let complete = state.just_completed();
                 ctx.send(chunk);
                 if complete.is_some_and(|block| matches!(block, stream_core::StreamBlock::Content(_))) {
-                    ctx.send_text(MORE)?;
+                    ctx.insert(MORE)?;
                 }
                 Ok(())
             });
@@ -176,7 +176,7 @@ struct InsertAt {
 impl InsertAt {
     fn step(&mut self, ctx: &mut Context<'_>) {
         if self.step == self.at {
-            *self.answer.lock().unwrap() = Some(ctx.send_text(MORE));
+            *self.answer.lock().unwrap() = Some(ctx.insert(MORE));
         }
         self.step += 1;
         self.steps.store(self.step, Ordering::SeqCst);
@@ -197,7 +197,7 @@ impl Policy for InsertAt {
     }
 }
 
-/// Wherever `send_text` says that there is a place, the text is there, once, and the answer is valid; where it says
+/// Wherever `insert` says that there is a place, the text is there, once, and the answer is valid; where it says
 /// that there is none, nothing changes.
 #[tokio::test]
 async fn at_every_step_text_is_inserted_once_or_refused() {

@@ -5,7 +5,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
 use stream_core::{
-    Attention, Chunk, Context, Ending, ErrorKind, Limits, Needs, Policy, StreamState, Verdict, async_trait,
+    Attention, Chunk, Context, Decide, Ending, ErrorKind, Limits, Needs, Policy, Request, StreamState,
+    Verdict, async_trait,
 };
 use stream_testkit::conformance::Ended;
 use stream_testkit::{Script, WireKind};
@@ -105,7 +106,7 @@ struct Blind;
 
 #[async_trait]
 impl Policy for Blind {
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().calls(Attention::Completed)
     }
 
@@ -198,10 +199,14 @@ async fn keep_alives_are_sent_while_something_is_held() {
     ];
     for (kind, ping) in cases {
         let policy = at_calls(|call, ctx| {
-            ctx.decide_within(call.key(), Duration::from_secs(60), async {
-                tokio::time::sleep(Duration::from_secs(50)).await;
-                Ok(Verdict::Release)
-            })?;
+            ctx.decide(
+                call.key(),
+                Decide::by(async {
+                    tokio::time::sleep(Duration::from_secs(50)).await;
+                    Ok(Verdict::Release)
+                })
+                .within(Duration::from_secs(60)),
+            )?;
             Ok(())
         });
         let processor = builder(kind).policy(policy);
@@ -257,7 +262,7 @@ async fn the_host_can_end_the_stream_at_any_time() {
                     let (handle, ending) = (handle.clone(), ending.clone());
                     async move {
                         tokio::time::sleep(Duration::from_secs(5)).await;
-                        handle.end(ending);
+                        handle.stop(ending);
                     }
                 };
                 let (parts, ()) = futures::future::join(processor.collect::<Vec<Bytes>>(), command).await;
@@ -315,7 +320,7 @@ async fn the_host_can_drop_a_call_that_is_held() {
         let handle = processor.handle();
         let command = async move {
             tokio::time::sleep(Duration::from_secs(5)).await;
-            handle.discard_call("call_1");
+            handle.drop_call("call_1");
         };
         let (parts, ()) = futures::future::join(processor.collect::<Vec<Bytes>>(), command).await;
         crate::kit::assert_says(

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use stream_core::{Chunk, Config, Context, ErrorKind, Policy, StreamProcessor, StreamState};
+use stream_core::{Chunk, Config, Context, ErrorKind, Policy, StreamProcessor, StreamState, Verdict};
 use stream_testkit::conformance::Ended;
 use stream_testkit::{ChunkLog, Cut, Fragments, Script, WireKind};
 
@@ -69,9 +69,9 @@ pub(crate) async fn chat_run(policy: impl Policy + 'static, bytes: &Bytes) -> Ru
 pub(crate) fn without(name: &'static str) -> impl Policy + 'static {
     at_calls(move |call, ctx| {
         if call.name() == name {
-            ctx.discard(call.key());
+            ctx.settle(call.key(), Verdict::drop("discarded"))?;
         } else {
-            ctx.flush_block(call.key());
+            ctx.settle(call.key(), Verdict::Release)?;
         }
         Ok(())
     })

@@ -89,12 +89,8 @@ impl<P: Policy> Policy for Counted<P> {
         self.inner.name()
     }
 
-    fn needs(&self) -> stream_core::Needs {
-        self.inner.needs()
-    }
-
-    fn on_failure(&self) -> stream_core::OnFailure {
-        self.inner.on_failure()
+    fn needs(&self, request: &stream_core::Request) -> stream_core::Needs {
+        self.inner.needs(request)
     }
 
     async fn on_chunk(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {

@@ -1,6 +1,8 @@
 //! What is rewritten leaves with the new words in every copy, and with its id.
 
-use stream_core::{Channel, Chunk, ChunkKind, Context, EffectError, Replacement, StreamState, ToolCall};
+use stream_core::{
+    Channel, Chunk, ChunkKind, Context, EffectError, Replacement, StreamState, ToolCall, Verdict,
+};
 use stream_testkit::WireKind;
 
 use crate::kit::{Mode, assert_says, body, builder, everywhere, run};
@@ -17,9 +19,9 @@ async fn each_call_can_be_given_other_arguments() {
             for (kind, mode) in everywhere() {
                 let policy = at_calls(move |call, ctx| {
                     if call.id() == Some(changed_id) {
-                        ctx.replace(call.key(), Replacement::new(OTHER))?;
+                        ctx.settle(call.key(), Verdict::Replace(Replacement::arguments(OTHER)))?;
                     } else {
-                        ctx.flush_block(call.key());
+                        ctx.settle(call.key(), Verdict::Release)?;
                     }
                     Ok(())
                 });
@@ -42,9 +44,12 @@ async fn each_call_can_be_given_another_name_and_other_arguments() {
             for (kind, mode) in everywhere() {
                 let policy = at_calls(move |call, ctx| {
                     if call.id() == Some(changed_id) {
-                        ctx.replace(call.key(), Replacement::new(OTHER).named("other"))?;
+                        ctx.settle(
+                            call.key(),
+                            Verdict::Replace(Replacement::arguments(OTHER).named("other")),
+                        )?;
                     } else {
-                        ctx.flush_block(call.key());
+                        ctx.settle(call.key(), Verdict::Release)?;
                     }
                     Ok(())
                 });
@@ -67,9 +72,11 @@ async fn a_call_behind_a_dropped_one_can_be_rewritten() {
         for (kind, mode) in everywhere() {
             let policy = at_calls(|call, ctx| {
                 match call.name() {
-                    "read_file" => ctx.discard(call.key()),
-                    "delete_file" => ctx.replace(call.key(), Replacement::new(OTHER))?,
-                    _ => ctx.flush_block(call.key()),
+                    "read_file" => ctx.settle(call.key(), Verdict::drop("discarded"))?,
+                    "delete_file" => {
+                        ctx.settle(call.key(), Verdict::Replace(Replacement::arguments(OTHER)))?;
+                    }
+                    _ => ctx.settle(call.key(), Verdict::Release)?,
                 }
                 Ok(())
             });
@@ -142,7 +149,7 @@ async fn a_held_text_can_be_replaced() {
                     ctx.send(chunk);
                 }
                 if let Some(key) = complete {
-                    ctx.replace(key, Replacement::new("Nothing."))?;
+                    ctx.settle(key, Verdict::Replace(Replacement::text("Nothing.")))?;
                 }
                 Ok(())
             });
@@ -232,19 +239,19 @@ async fn edited_reasoning_is_emptied_where_it_is_signed() {
     }
 }
 
-/// Rule 25, and the errors that [`Context::replace`] documents.
+/// Rule 25, and the errors that [`Context::settle`] documents.
 #[tokio::test]
 async fn replacements_that_cannot_be_are_errors() {
     let input = Shape::Chars.turn(&[0]);
     for (kind, mode) in everywhere() {
         let needs_object = stream_core::wire::named(kind.name()).unwrap().traits().arguments_are_json;
         let policy = at_calls(move |call, ctx| {
-            let with = || Replacement::new("no JSON");
+            let with = || Replacement::arguments("no JSON");
             if needs_object {
-                assert_eq!(ctx.replace(call.key(), with()), Err(EffectError::NotAnObject));
+                assert_eq!(ctx.settle(call.key(), Verdict::Replace(with())), Err(EffectError::NotAnObject));
             }
-            ctx.flush_block(call.key());
-            assert_eq!(ctx.replace(call.key(), with()), Err(EffectError::AlreadyLeft));
+            ctx.settle(call.key(), Verdict::Release)?;
+            assert_eq!(ctx.settle(call.key(), Verdict::Replace(with())), Err(EffectError::AlreadyLeft));
             Ok(())
         });
         let out = run(builder(kind).policy(policy), mode, body(kind, mode, &input)).await;

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use stream_core::{
-    Attention, Chunk, Context, ErrorKind, Needs, Policy, PolicyError, StreamBlock, StreamState, async_trait,
+    Attention, Chunk, Context, ErrorKind, Needs, Policy, PolicyError, Request, StreamBlock, StreamState,
+    async_trait,
 };
 use stream_testkit::conformance::Ended;
 use stream_testkit::{WireKind, models};
@@ -143,7 +144,7 @@ struct OnlyText;
 
 #[async_trait]
 impl Policy for OnlyText {
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().content(Attention::Chunks)
     }
 

@@ -36,7 +36,7 @@ impl Judge {
             Self::Release => Ok(Verdict::Release),
             Self::Drop => Ok(Verdict::drop("no")),
             Self::DropWithNotice => Ok(Verdict::Drop { reason: "no".into(), notice: Some(NOTICE.into()) }),
-            Self::Replace => Ok(Verdict::Replace(Replacement::new(OTHER).named("other"))),
+            Self::Replace => Ok(Verdict::Replace(Replacement::arguments(OTHER).named("other"))),
             Self::Err => Err(PolicyError::new("no judge")),
             Self::Panic => std::panic::resume_unwind(Box::new("no judge")),
             Self::Hang => std::future::pending().await,
@@ -239,7 +239,7 @@ async fn a_verdict_that_replaces_with_no_object_drops_the_call_where_it_has_to_b
         let policy = judged(When::Complete, |call, ctx| {
             let first = number(call) == 0;
             ctx.decide(call.key(), async move {
-                Ok(if first { Verdict::Replace(Replacement::new("[1]")) } else { Verdict::Release })
+                Ok(if first { Verdict::Replace(Replacement::arguments("[1]")) } else { Verdict::Release })
             })?;
             Ok(())
         });

@@ -139,7 +139,7 @@ async fn a_call_that_is_held_and_released_leaves_as_it_came() {
     let text = format!("{BEFORE}{CALL} Done.");
     let release = || {
         at_calls(|call, ctx| {
-            ctx.flush_block(call.key());
+            ctx.settle(call.key(), Verdict::Release)?;
             Ok(())
         })
     };
@@ -150,7 +150,7 @@ async fn a_call_that_is_held_and_released_leaves_as_it_came() {
 async fn a_call_that_is_dropped_vanishes_from_the_text_and_all_its_copies() {
     let drop = || {
         at_calls(|call, ctx| {
-            ctx.discard(call.key());
+            ctx.settle(call.key(), Verdict::drop("discarded"))?;
             Ok(())
         })
     };
@@ -165,9 +165,9 @@ async fn a_call_that_is_dropped_vanishes_from_the_text_and_all_its_copies() {
 fn without_g() -> impl Policy + 'static {
     at_calls(|call, ctx| {
         if call.name() == "g" {
-            ctx.discard(call.key());
+            ctx.settle(call.key(), Verdict::drop("discarded"))?;
         } else {
-            ctx.flush_block(call.key());
+            ctx.settle(call.key(), Verdict::Release)?;
         }
         Ok(())
     })
@@ -189,7 +189,10 @@ async fn of_several_calls_in_a_list_some_may_go() {
 async fn a_call_that_is_replaced_is_written_again_in_its_dialect() {
     let replace = || {
         at_calls(|call, ctx| {
-            ctx.replace(call.key(), Replacement::new(r#"{"a":"x & y","n":1}"#).named("safe"))?;
+            ctx.settle(
+                call.key(),
+                Verdict::Replace(Replacement::arguments(r#"{"a":"x & y","n":1}"#).named("safe")),
+            )?;
             Ok(())
         })
     };
@@ -207,7 +210,10 @@ async fn a_call_that_is_replaced_is_written_again_in_its_dialect() {
 async fn a_replacement_that_holds_the_tags_of_an_xml_dialect_is_escaped() {
     let replace = || {
         at_calls(|call, ctx| {
-            ctx.replace(call.key(), Replacement::new(r#"{"a":"</parameter></invoke>"}"#))?;
+            ctx.settle(
+                call.key(),
+                Verdict::Replace(Replacement::arguments(r#"{"a":"</parameter></invoke>"}"#)),
+            )?;
             Ok(())
         })
     };
@@ -222,7 +228,10 @@ async fn a_replacement_that_the_dialect_cannot_say_does_not_leave() {
     let input = "a<tool_call>\n<function=f>\n</function>\n</tool_call>b";
     for (kind, mode) in everywhere() {
         let replace = at_calls(|call, ctx| {
-            ctx.replace(call.key(), Replacement::new(r#"{"a":"</parameter></function>"}"#))?;
+            ctx.settle(
+                call.key(),
+                Verdict::Replace(Replacement::arguments(r#"{"a":"</parameter></function>"}"#)),
+            )?;
             Ok(())
         });
         let config = config(kind).text_calls(DialectSet::new().with(known::qwen3_coder()));
@@ -333,7 +342,7 @@ async fn reasoning_that_is_written_as_text_is_reasoning() {
 async fn with_a_policy_that_looks_at_calls_fences_and_unknown_names_count() {
     let drop = || {
         at_calls(|call, ctx| {
-            ctx.discard(call.key());
+            ctx.settle(call.key(), Verdict::drop("discarded"))?;
             Ok(())
         })
     };
@@ -360,7 +369,7 @@ fn policies_over_text_calls_keep_the_laws() {
             let log = says(text, Fragments::Chars(9)).to_log(kind);
             let drop = || {
                 at_calls(|call, ctx| {
-                    ctx.discard(call.key());
+                    ctx.settle(call.key(), Verdict::drop("discarded"))?;
                     Ok(())
                 })
             };

@@ -153,7 +153,7 @@ impl Policy for Gate {
                 ctx.buffer(chunk);
             }
             match way {
-                Way::Discard => ctx.discard(key),
+                Way::Discard => ctx.settle(key, Verdict::drop("discarded"))?,
                 Way::Refuse => ctx.terminate(Ending::refuse("no")),
                 Way::Fail => return Err(PolicyError::new("no answer")),
                 _ => {}

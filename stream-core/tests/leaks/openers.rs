@@ -1,7 +1,7 @@
 //! Leaks 3, 5, 7 and 8: what is held at a cut, the opener of the next call, ids that mean two calls, and a secret in two
 //! blocks.
 
-use stream_core::{Chunk, Context, StreamBlock, StreamProcessor, StreamState};
+use stream_core::{Chunk, Context, StreamBlock, StreamProcessor, StreamState, Verdict};
 use stream_testkit::{Fragments, Script};
 
 use crate::kit::{Eof, Gate, On, Target, Way, data, out, run_with};
@@ -40,7 +40,7 @@ fn the_opener_of_the_next_call_does_not_leave_with_the_flush_of_the_one_before()
                 ctx.send(chunk);
             }
             match judged.map(|call| (call.key(), call.name())) {
-                Some((key, "rm_all")) => ctx.discard(key),
+                Some((key, "rm_all")) => ctx.settle(key, Verdict::drop("discarded"))?,
                 Some(_) => ctx.flush(),
                 None => {}
             }
@@ -63,8 +63,8 @@ fn a_call_stays_back_though_another_choice_has_one_with_its_id() {
     let only_first_choice = || {
         On(|chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>| {
             match state.just_completed().filter(|block| block.as_tool_call().is_some()) {
-                Some(block) if block.choice() == 0 => ctx.flush_block(block.key()),
-                Some(block) => ctx.discard(block.key()),
+                Some(block) if block.choice() == 0 => ctx.settle(block.key(), Verdict::Release)?,
+                Some(block) => ctx.settle(block.key(), Verdict::drop("discarded"))?,
                 None if chunk.is_tool_call() => ctx.buffer(chunk),
                 None => ctx.send(chunk),
             }

@@ -9,7 +9,7 @@ use http_body::{Body, Frame};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use stream_core::{
-    Chunk, ChunkKind, Context, Ending, Passthrough, Policy, PolicyError, StreamState, async_trait,
+    Chunk, ChunkKind, Context, Ending, Passthrough, Policy, PolicyError, StreamState, Verdict, async_trait,
 };
 use stream_http::{Facts, Plan, PolicyLayer, RequestBody, ResponseBody, Settings};
 use stream_testkit::conformance::{Format, Report, check, check_whole};
@@ -232,8 +232,10 @@ impl Policy for NoRm {
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
         match state.just_completed().and_then(|block| block.as_tool_call()) {
-            Some(call) if call.name() == "rm" || call.is_unopened() => ctx.discard(call.key()),
-            Some(call) => ctx.flush_block(call.key()),
+            Some(call) if call.name() == "rm" || call.is_unopened() => {
+                ctx.settle(call.key(), Verdict::drop("discarded"))?;
+            }
+            Some(call) => ctx.settle(call.key(), Verdict::Release)?,
             None if chunk.is_tool_call() => ctx.buffer(chunk),
             None if chunk.kind() == ChunkKind::Opaque => {}
             None => ctx.send(chunk),

@@ -10,7 +10,9 @@ use futures::{StreamExt as _, stream};
 use http::StatusCode;
 use http_body::{Body as _, Frame};
 use http_body_util::BodyExt as _;
-use stream_core::{Chunk, Context, Limits, Needs, Policy, PolicyError, StreamState, Verdict, async_trait};
+use stream_core::{
+    Chunk, Context, Limits, Needs, Policy, PolicyError, Request, StreamState, Verdict, async_trait,
+};
 use stream_http::{Facts, Plan, PolicyLayer, Settings};
 use stream_testkit::conformance::Ended;
 use stream_testkit::{Script, WireKind};
@@ -146,7 +148,7 @@ macro_rules! policy {
     ($name:ident, $needs:expr, |$this:ident, $chunk:ident, $state:ident, $ctx:ident| $body:expr) => {
         #[async_trait]
         impl Policy for $name {
-            fn needs(&self) -> Needs {
+            fn needs(&self, _: &Request) -> Needs {
                 $needs
             }
 

@@ -12,7 +12,7 @@ struct TellSession;
 
 #[async_trait]
 impl Policy for TellSession {
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &stream_core::Request) -> Needs {
         Needs::everything().session()
     }
 

@@ -1,7 +1,9 @@
 //! Which calls are run: judged ones, finished ones, the proxy's.
 
 use serde_json::json;
-use stream_core::{Chunk, Context, Ending, Policy, PolicyError, Replacement, StreamState, async_trait};
+use stream_core::{
+    Chunk, Context, Ending, Policy, PolicyError, Replacement, StreamState, Verdict, async_trait,
+};
 use stream_http::Plan;
 use stream_http::tool_loop::Clash;
 use stream_testkit::conformance::Ended;
@@ -21,11 +23,13 @@ impl Policy for Gate {
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
         match state.just_completed().and_then(|block| block.as_tool_call()) {
-            Some(call) if call.arguments().contains("drop") => ctx.discard(call.key()),
-            Some(call) if call.arguments().contains("rewrite") => {
-                ctx.replace(call.key(), Replacement::new(r#"{"a":40,"b":2}"#))?;
+            Some(call) if call.arguments().contains("drop") => {
+                ctx.settle(call.key(), Verdict::drop("discarded"))?;
             }
-            Some(call) => ctx.flush_block(call.key()),
+            Some(call) if call.arguments().contains("rewrite") => {
+                ctx.settle(call.key(), Verdict::Replace(Replacement::arguments(r#"{"a":40,"b":2}"#)))?;
+            }
+            Some(call) => ctx.settle(call.key(), Verdict::Release)?,
             None if chunk.is_tool_call() => ctx.buffer(chunk),
             None => ctx.send(chunk),
         }

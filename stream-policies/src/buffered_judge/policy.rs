@@ -7,11 +7,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use stream_core::wire::Ending;
 use stream_core::{
-    BlockKey, Chunk, Context, End, Needs, Policy, PolicyError, StreamBlock, StreamState, Verdict,
+    BlockKey, Chunk, Context, End, Needs, Policy, PolicyError, Request, StreamBlock, StreamState, Verdict,
 };
 
 use super::settings::BufferedJudgeSettings;
-use crate::judge::{CompletedCall, Cost, Judge, ask, is_call, is_server_call};
+use crate::judge::{CompletedCall, Judge, ask, is_call, is_server_call};
 use crate::tool_gate::policy::fill;
 
 /// Holds everything until a completed call was judged. See the [module](super).
@@ -37,10 +37,11 @@ impl BufferedJudge {
     }
 
     /// Lets everything go that needs no approval or has it. Calls of other choices may still be open.
-    fn flush(&mut self, ctx: &mut Context<'_>) {
+    fn flush(&mut self, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
         for key in std::mem::take(&mut self.free) {
-            ctx.flush_block(key);
+            ctx.settle(key, Verdict::Release)?;
         }
+        Ok(())
     }
 }
 
@@ -50,12 +51,8 @@ impl Policy for BufferedJudge {
         "buffered_judge"
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::everything().structure(false)
-    }
-
-    fn awaits(&self) -> bool {
-        self.judge.cost() > Cost::Instant
     }
 
     async fn on_chunk(
@@ -79,11 +76,11 @@ impl Policy for BufferedJudge {
         match ask(&*self.judge, call).await? {
             Verdict::Release => {
                 self.free.insert(block.key());
-                self.flush(ctx);
+                self.flush(ctx)?;
             }
             Verdict::Replace(with) => {
-                ctx.replace(block.key(), with)?;
-                self.flush(ctx);
+                ctx.settle(block.key(), Verdict::Replace(with))?;
+                self.flush(ctx)?;
             }
             Verdict::Drop { reason, .. } => {
                 ctx.terminate(Ending::refuse(fill(&self.settings.message, &reason)));
@@ -95,8 +92,7 @@ impl Policy for BufferedJudge {
     }
 
     async fn on_end(&mut self, _: End, _: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
-        self.flush(ctx);
-        Ok(())
+        self.flush(ctx)
     }
 }
 

@@ -116,7 +116,9 @@ fn an_approval_flushes_no_call_of_another_choice_that_is_still_open() {
 #[test]
 fn a_replacement_is_flushed_in_place_of_the_call() {
     let swap = || {
-        BufferedJudge::new(async |_: CompletedCall| Ok(Verdict::Replace(Replacement::new(r#"{"dry":1}"#))))
+        BufferedJudge::new(async |_: CompletedCall| {
+            Ok(Verdict::Replace(Replacement::arguments(r#"{"dry":1}"#)))
+        })
     };
     for log in logs(&script()) {
         let view = valid(&Replay::new(&log).policy(swap).run());

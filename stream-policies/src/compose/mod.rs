@@ -1,12 +1,12 @@
-//! Policies from policies: chains, conditions, limits, and trying a policy without its consequences.
+//! Policies from policies: chains, conditions, limits, dry runs.
 //!
-//! | wrapper | what it does |
+//! | what | by |
 //! |---|---|
-//! | [`Chain`] | several policies in order: the output of one is the input of the next |
-//! | [`When`] | a policy only for some models, requests or tools; all else passes |
-//! | [`Timeout`] | a tighter limit for the hooks and decisions of a policy |
-//! | [`FailOpen`], [`FailClosed`] | what happens when a policy fails |
-//! | [`Monitor`] | runs a policy, changes nothing, reports what it would have done |
+//! | several policies in order: the output of one is the input of the next | [`Chain`](stream_core::Chain) |
+//! | a policy only for some models, requests or tools; all else passes | [`When`] |
+//! | a tighter limit for the hooks and decisions of a policy | [`Stage::within`](stream_core::Stage::within) |
+//! | what happens when a policy fails | [`Stage::fail_open`](stream_core::Stage::fail_open) |
+//! | a dry run: the policy changes nothing, and what it would have done is recorded | [`Stage::monitor`](stream_core::Stage::monitor) |
 //!
 //! # Order
 //!
@@ -30,122 +30,29 @@
 //! | what needs calls | what turns calls into text | else it would never see one: such a chain is refused |
 //! | cheap ones | dear ones | what is dropped early is not judged late |
 //!
-//! Wrappers stand around one policy. They can be nested in any order.
-//!
 //! # Example
 //!
 //! ```
 //! use std::time::Duration;
-//! use stream_core::{Config, Passthrough, Request, StreamProcessor};
-//! use stream_policies::compose::{Chain, Condition, FailOpen, Monitor, Timeout, When};
+//! use stream_core::{Chain, Config, Passthrough, Request, Stage, StreamProcessor};
+//! use stream_policies::compose::{Condition, When};
 //!
 //! let chain = Chain::new()
 //!     .then(When::new(Condition::model("small-*")?, Passthrough))
-//!     .then(FailOpen::new(Timeout::new(Duration::from_millis(200), Passthrough)))
-//!     .then(Monitor::new(Passthrough));
+//!     .then(Stage::new(Passthrough).within(Duration::from_millis(200)).fail_open())
+//!     .then(Stage::new(Passthrough).monitor());
 //! assert_eq!(chain.len(), 3);
 //!
 //! let config = Config::default().request(Request::new().model("small-1"));
-//! let builder = chain.add_to(StreamProcessor::builder().config(config));
+//! let builder = StreamProcessor::builder().config(config).chain(chain);
 //! # let _ = builder;
 //! # Ok::<(), stream_policies::SettingsError>(())
 //! ```
 
-mod chain;
 mod condition;
-mod failing;
-mod monitor;
 #[cfg(test)]
 mod tests;
-mod timeout;
 mod when;
 
-pub use chain::Chain;
 pub use condition::Condition;
-pub use failing::{FailClosed, FailOpen};
-pub use monitor::Monitor;
-pub use timeout::Timeout;
 pub use when::When;
-
-/// Everything of [`Policy`](stream_core::Policy) that a wrapper leaves to the policy it stands around, but for what it
-/// names: one place to change when the trait grows.
-macro_rules! delegate {
-    ($inner:tt: $($what:ident)*) => { $(delegate!(@ $what $inner);)* };
-    (@ name $inner:tt) => {
-        fn name(&self) -> &str {
-            self.$inner.name()
-        }
-    };
-    (@ needs $inner:tt) => {
-        fn needs(&self) -> stream_core::Needs {
-            self.$inner.needs()
-        }
-
-        fn needs_for(&self, request: &stream_core::Request) -> stream_core::Needs {
-            self.$inner.needs_for(request)
-        }
-
-        fn scrub(&self, request: &stream_core::Request) -> Option<Box<dyn stream_core::Scrub>> {
-            self.$inner.scrub(request)
-        }
-    };
-    (@ on_failure $inner:tt) => {
-        fn on_failure(&self) -> stream_core::OnFailure {
-            self.$inner.on_failure()
-        }
-    };
-    (@ time_limit $inner:tt) => {
-        fn time_limit(&self) -> Option<std::time::Duration> {
-            self.$inner.time_limit()
-        }
-    };
-    (@ enforces $inner:tt) => {
-        fn enforces(&self) -> bool {
-            self.$inner.enforces()
-        }
-    };
-    (@ awaits $inner:tt) => {
-        fn awaits(&self) -> bool {
-            self.$inner.awaits()
-        }
-    };
-    // The hooks as `async_trait` writes them, so that a wrapper adds no future of its own.
-    (@ hooks $inner:tt) => {
-        fn on_chunk<'life0, 'life1, 'life2, 'life3, 'wait>(
-            &'life0 mut self,
-            chunk: stream_core::Chunk,
-            state: &'life1 stream_core::StreamState,
-            ctx: &'life2 mut stream_core::Context<'life3>,
-        ) -> futures::future::BoxFuture<'wait, Result<(), stream_core::PolicyError>>
-        where
-            'life0: 'wait,
-            'life1: 'wait,
-            'life2: 'wait,
-            'life3: 'wait,
-            Self: 'wait,
-        {
-            self.$inner.on_chunk(chunk, state, ctx)
-        }
-
-        fn on_end<'life0, 'life1, 'life2, 'life3, 'wait>(
-            &'life0 mut self,
-            end: stream_core::End,
-            state: &'life1 stream_core::StreamState,
-            ctx: &'life2 mut stream_core::Context<'life3>,
-        ) -> futures::future::BoxFuture<'wait, Result<(), stream_core::PolicyError>>
-        where
-            'life0: 'wait,
-            'life1: 'wait,
-            'life2: 'wait,
-            'life3: 'wait,
-            Self: 'wait,
-        {
-            self.$inner.on_end(end, state, ctx)
-        }
-
-        fn on_abort(&mut self) {
-            self.$inner.on_abort();
-        }
-    };
-}
-use delegate;

@@ -4,13 +4,13 @@ use std::future::pending;
 use std::time::Duration;
 
 use stream_core::{
-    Action, Attention, Chunk, Config, Context, End, ErrorKind, Needs, Policy, PolicyError, Request,
-    StreamProcessor, StreamState, Tool, Verdict, async_trait,
+    Action, Attention, Chain, Chunk, Config, Context, End, ErrorKind, Needs, Policy, PolicyError, Request,
+    Stage, StreamProcessor, StreamState, Tool, Verdict, async_trait,
 };
 use stream_testkit::{Replay, Replayed, Script, WireKind};
 
 use super::*;
-use crate::testing::{assert_lawful, everywhere, seen};
+use crate::testing::{assert_lawful, everywhere, lawful, seen};
 
 /// Drops all it looks at.
 #[derive(Debug, Clone)]
@@ -24,8 +24,8 @@ impl DropAll {
 
 #[async_trait]
 impl Policy for DropAll {
-    fn needs(&self) -> Needs {
-        self.0
+    fn needs(&self, _: &Request) -> Needs {
+        self.0.clone()
     }
 
     async fn on_chunk(
@@ -35,7 +35,7 @@ impl Policy for DropAll {
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
         if let Some(block) = state.just_completed() {
-            ctx.discard_because(block.key(), "all is dropped");
+            ctx.settle(block.key(), Verdict::drop("all is dropped"))?;
         }
         if chunk.is_payload() {
             ctx.buffer(chunk);
@@ -76,7 +76,7 @@ fn a_policy_runs_for_the_models_of_its_condition_and_passes_all_else_untouched()
 fn where_a_condition_does_not_hold_nothing_is_held() {
     let log = Script::new().text("ab").to_log(WireKind::OpenAiChat);
     let needs = Needs::nothing().content(Attention::Completed);
-    let policy = move || When::new(Condition::offers("bash").unwrap(), DropAll(needs));
+    let policy = move || When::new(Condition::offers("bash").unwrap(), DropAll(needs.clone()));
     let replayed = Replay::new(&log).policy(policy).run();
     assert_eq!((replayed.bytes(), replayed.held_max), (log.bytes().clone(), 0));
 }
@@ -123,7 +123,7 @@ fn a_policy_runs_for_the_tools_of_its_condition_whatever_their_case() {
 #[test]
 fn a_policy_under_a_condition_keeps_every_law() {
     assert_lawful(&When::new(Condition::always(), DropAll::calls()).tools(["bash"]).unwrap(), &script());
-    assert_lawful(&Monitor::new(DropAll(Needs::everything())), &script());
+    lawful(|| Stage::new(DropAll(Needs::everything())).monitor(), &script());
 }
 
 /// Fails, or never answers.
@@ -136,7 +136,7 @@ enum Bad {
 
 #[async_trait]
 impl Policy for Bad {
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().calls(Attention::Completed)
     }
 
@@ -160,9 +160,9 @@ fn failing_open_releases_what_was_held_and_failing_closed_does_not() {
     for (_, log) in everywhere(&script()) {
         for bad in [Bad::Fails, Bad::Waits, Bad::Judges] {
             let limit = Duration::from_millis(50);
-            let open = Replay::new(&log).policy(move || FailOpen::new(Timeout::new(limit, bad))).run();
+            let open = Replay::new(&log).policy(move || Stage::new(bad).within(limit).fail_open()).run();
             assert_eq!(open.bytes(), log.bytes(), "{bad:?} {}", log.name());
-            let closed = Replay::new(&log).policy(move || FailClosed::new(FailOpen::new(bad))).run();
+            let closed = Replay::new(&log).policy(move || Stage::new(bad).fail_open().fail_closed()).run();
             let calls = closed.view().choices.iter().map(|choice| choice.calls.len()).sum::<usize>();
             assert_eq!(calls, 0, "{bad:?} {}", log.name());
         }
@@ -172,19 +172,20 @@ fn failing_open_releases_what_was_held_and_failing_closed_does_not() {
 #[test]
 fn a_timeout_is_a_timeout_of_the_policy_and_the_tighter_one_counts() {
     let log = script().to_log(WireKind::OpenAiChat);
-    let (short, long) = (Duration::from_millis(50), Duration::from_secs(5));
+    const SHORT: Duration = Duration::from_millis(50);
+    const LONG: Duration = Duration::from_secs(5);
     for policy in [
-        Timeout::new(short, Timeout::new(long, Bad::Waits)),
-        Timeout::new(long, Timeout::new(short, Bad::Waits)),
+        || Stage::new(Bad::Waits).within(LONG).within(SHORT),
+        || Stage::new(Bad::Waits).within(SHORT).within(LONG),
     ] {
-        let replayed = Replay::new(&log).policy(move || policy.clone()).run();
+        let replayed = Replay::new(&log).policy(policy).run();
         let error = replayed.outcome.unwrap().error.unwrap();
         assert_eq!(error.kind(), ErrorKind::PolicyTimedOut);
         assert_eq!(error.to_string(), "policy: expected Bad to return, found none after 50ms");
     }
-    let judged = Replay::new(&log).policy(move || Timeout::new(short, Bad::Judges)).run();
+    let judged = Replay::new(&log).policy(move || Stage::new(Bad::Judges).within(SHORT)).run();
     assert_eq!(judged.decisions[0].reason.as_deref(), Some("the judge took too long"));
-    assert_eq!(judged.decisions[0].held, short);
+    assert_eq!(judged.decisions[0].held, SHORT);
 }
 
 /// Answers after a time.
@@ -193,7 +194,7 @@ struct Slow(Duration);
 
 #[async_trait]
 impl Policy for Slow {
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().calls(Attention::Completed)
     }
 
@@ -216,7 +217,7 @@ impl Policy for Slow {
 #[test]
 fn a_monitored_policy_changes_nothing_and_reports_what_it_would_have_done() {
     for (_, log) in everywhere(&script()) {
-        let replayed = Replay::new(&log).policy(|| Monitor::new(Slow(Duration::from_secs(1)))).run();
+        let replayed = Replay::new(&log).policy(|| Stage::new(Slow(Duration::from_secs(1))).monitor()).run();
         assert_eq!(replayed.bytes(), log.bytes(), "{}", log.name());
         let told: Vec<_> =
             replayed.decisions.iter().map(|decision| (decision.action, decision.enforced)).collect();
@@ -231,7 +232,7 @@ fn a_chain_hands_the_output_of_one_to_the_next() {
     let chain = || {
         Chain::new()
             .then(When::new(Condition::always(), DropAll::calls()).tools(["bash"]).unwrap())
-            .then_all(Chain::new().then(Monitor::new(DropAll::calls())))
+            .then_all(Chain::new().then(Stage::new(DropAll::calls()).monitor()))
     };
     let replay = chain().into_iter().enumerate().fold(Replay::new(&log), |replay, (at, _)| {
         replay.policy(move || chain().into_iter().nth(at).unwrap())
@@ -249,12 +250,12 @@ fn a_chain_that_cannot_work_is_refused() {
     let hides = DropAll(Needs::nothing().calls(Attention::Completed).hides_calls());
     let build = |chain: Chain| {
         let nothing = futures::stream::empty::<Result<Vec<u8>, std::convert::Infallible>>();
-        chain.add_to(StreamProcessor::builder()).build(nothing).map(|_| ()).map_err(|error| error.to_string())
+        StreamProcessor::builder().chain(chain).build(nothing).map(|_| ()).map_err(|error| error.to_string())
     };
     let blind = "expected DropAll, which needs tool calls, before DropAll, which turns them into text; found it behind";
     assert_eq!(build(Chain::new().then(hides.clone()).then(DropAll::calls())), Err(blind.to_owned()));
     // One that only watches hides nothing.
-    assert_eq!(build(Chain::new().then(Monitor::new(hides)).then(DropAll::calls())), Ok(()));
+    assert_eq!(build(Chain::new().then(Stage::new(hides).monitor()).then(DropAll::calls())), Ok(()));
 }
 
 /// Says whether `on_end` and `on_abort` came.

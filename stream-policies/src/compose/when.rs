@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use stream_core::policy::{Ran, Step};
 use stream_core::{
-    Attention, BlockKey, Chunk, Context, End, Needs, Policy, PolicyError, Request, Scrub, StreamState,
-    async_trait,
+    BlockKey, Chunk, Context, End, Needs, Policy, PolicyError, Request, StreamState, Verdict, async_trait,
 };
 
-use super::{Condition, delegate};
+use super::Condition;
 use crate::SettingsError;
 use crate::glob::Glob;
 use crate::names::fold;
@@ -74,25 +74,16 @@ impl<P: Policy> When<P> {
 
 #[async_trait]
 impl<P: Policy> Policy for When<P> {
-    delegate!(policy: name on_failure time_limit enforces awaits);
-
-    fn needs(&self) -> Needs {
-        let needs = self.policy.needs();
-        if self.tools.is_some() { only_calls(needs) } else { needs }
+    fn name(&self) -> &str {
+        self.policy.name()
     }
 
-    fn needs_for(&self, request: &Request) -> Needs {
+    fn needs(&self, request: &Request) -> Needs {
         if self.condition.holds(request) == Some(false) {
             return Needs::nothing();
         }
-        let needs = self.policy.needs_for(request);
-        if self.tools.is_some() { only_calls(needs) } else { needs }
-    }
-
-    fn scrub(&self, request: &Request) -> Option<Box<dyn Scrub>> {
-        // Where it sees calls alone, no other string is its to change.
-        let looks = self.tools.is_none() && self.condition.holds(request) != Some(false);
-        looks.then(|| self.policy.scrub(request)).flatten()
+        let needs = self.policy.needs(request);
+        if self.tools.is_some() { needs.only_calls() } else { needs }
     }
 
     async fn on_chunk(
@@ -101,14 +92,10 @@ impl<P: Policy> Policy for When<P> {
         state: &StreamState,
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
-        if self.holds(ctx.request()) && self.shows(&chunk, state) {
-            return self.policy.on_chunk(chunk, state, ctx).await;
+        match self.run(Step::Chunk(chunk), state, ctx) {
+            Ran::Now(returned) => returned,
+            Ran::Waits(hook) => hook.await,
         }
-        if let Some(block) = state.just_completed() {
-            ctx.flush_block(block.key());
-        }
-        ctx.send(chunk);
-        Ok(())
     }
 
     async fn on_end(
@@ -117,10 +104,10 @@ impl<P: Policy> Policy for When<P> {
         state: &StreamState,
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
-        if self.holds(ctx.request()) {
-            return self.policy.on_end(end, state, ctx).await;
+        match self.run(Step::End(end), state, ctx) {
+            Ran::Now(returned) => returned,
+            Ran::Waits(hook) => hook.await,
         }
-        Ok(())
     }
 
     fn on_abort(&mut self) {
@@ -128,12 +115,21 @@ impl<P: Policy> Policy for When<P> {
             self.policy.on_abort();
         }
     }
-}
 
-/// What is left of a policy's needs where it sees nothing but calls and structure.
-fn only_calls(needs: Needs) -> Needs {
-    let none = Attention::Nothing;
-    needs.content(none).reasoning(none).refusal(none).opaque(none)
+    // No future is made here for a policy that never waits.
+    fn run<'a>(&'a mut self, step: Step, state: &'a StreamState, ctx: &'a mut Context<'_>) -> Ran<'a> {
+        let holds = self.holds(ctx.request());
+        let chunk = match step {
+            Step::Chunk(chunk) if !holds || !self.shows(&chunk, state) => chunk,
+            Step::End(_) if !holds => return Ran::Now(Ok(())),
+            step => return self.policy.run(step, state, ctx),
+        };
+        ctx.send(chunk);
+        Ran::Now(match state.just_completed() {
+            Some(block) => ctx.settle(block.key(), Verdict::Release).map_err(Into::into),
+            None => Ok(()),
+        })
+    }
 }
 
 impl<P: fmt::Debug> fmt::Debug for When<P> {

@@ -4,14 +4,14 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::Deserialize;
-use stream_core::Policy;
+use stream_core::{Needs, Stage};
 
 use super::de;
 use super::error::{ConfigError, Place};
 use super::node::{Node, Table, Value};
 use super::registry::placed;
 use crate::SettingsError;
-use crate::compose::{Condition, FailClosed, FailOpen, Monitor, Timeout, When};
+use crate::compose::{Condition, When};
 use crate::glob::Glob;
 use crate::names::fold;
 
@@ -86,21 +86,26 @@ impl Common {
         Ok(Self { settings, condition, tools })
     }
 
-    /// Wraps the policy of one stream.
-    pub(crate) fn wrap(&self, mut policy: Box<dyn Policy>) -> Box<dyn Policy> {
+    /// What is left of a policy's needs, for requests under which it is run.
+    pub(crate) fn needs(&self, needs: Needs) -> Needs {
+        if self.tools.is_some() { needs.only_calls() } else { needs }
+    }
+
+    /// How the policy of one stream is run.
+    pub(crate) fn stage(&self, mut stage: Stage) -> Stage {
         if self.condition.is_some() || self.tools.is_some() {
             let condition = self.condition.clone().unwrap_or_else(Condition::always);
-            policy = Box::new(When::new(condition, policy).with_tools(self.tools.clone()));
+            stage = stage.wrap(|policy| When::new(condition, policy).with_tools(self.tools.clone()));
         }
         if let Some(limit) = self.settings.time_limit {
-            policy = Box::new(Timeout::new(limit, policy));
+            stage = stage.within(limit);
         }
-        policy = match self.settings.on_failure {
-            Some(Failing::Open) => Box::new(FailOpen::new(policy)),
-            Some(Failing::Closed) => Box::new(FailClosed::new(policy)),
-            None => policy,
+        stage = match self.settings.on_failure {
+            Some(Failing::Open) => stage.fail_open(),
+            Some(Failing::Closed) => stage.fail_closed(),
+            None => stage,
         };
-        if self.settings.monitor { Box::new(Monitor::new(policy)) } else { policy }
+        if self.settings.monitor { stage.monitor() } else { stage }
     }
 }
 

@@ -92,8 +92,8 @@ impl fmt::Display for Described {
 }
 
 fn describe(entry: &Entry) -> Described {
-    let policy = entry.policy();
-    let needs = policy.needs();
+    let stage = entry.stage();
+    let needs = entry.needs();
     let (mut looks_at, mut passes_by) = (Vec::new(), Vec::new());
     for (name, part) in PARTS {
         let attention = match part {
@@ -112,9 +112,9 @@ fn describe(entry: &Entry) -> Described {
         when: entry.common.to_string(),
         looks_at,
         passes_by,
-        enforces: policy.enforces(),
-        fails_open: policy.on_failure() == OnFailure::Open,
-        time_limit: policy.time_limit(),
+        enforces: stage.is_enforced(),
+        fails_open: stage.on_failure() == OnFailure::Open,
+        time_limit: stage.time_limit(),
     }
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
-use stream_core::Policy;
+use stream_core::Stage;
 
 use super::error::ConfigError;
 use super::node::{Node, Value, take};
@@ -23,7 +23,7 @@ pub(super) fn register<S, P>(
 ) -> Result<(), ConfigError>
 where
     S: DeserializeOwned + Clone + Send + Sync + 'static,
-    P: Policy + 'static,
+    P: Into<Stage>,
 {
     let build = Arc::new(build);
     registry.add(kind, move |node| {
@@ -34,7 +34,7 @@ where
         let rest = Node::new(node.place, Value::Table(table));
         let settings: S = de::read(&rest).map_err(|error| common::with_keys(error, &rest, KEYS))?;
         let build = Arc::clone(&build);
-        Ok(Arc::new(move || Box::new(build(settings.clone(), judges.clone())) as Box<dyn Policy>))
+        Ok(Arc::new(move || build(settings.clone(), judges.clone()).into()))
     })?;
     Ok(())
 }

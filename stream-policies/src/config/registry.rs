@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::de::{DeserializeOwned, Deserializer};
-use stream_core::Policy;
+use stream_core::Stage;
 
 use super::common::{self, Common};
 use super::error::ConfigError;
@@ -16,7 +16,7 @@ use super::{bundled, de};
 use crate::SettingsError;
 
 /// Makes the policy of one stream.
-pub(crate) type Maker = Arc<dyn Fn() -> Box<dyn Policy> + Send + Sync>;
+pub(crate) type Maker = Arc<dyn Fn() -> Stage + Send + Sync>;
 
 type Build = Arc<dyn Fn(&Node) -> Result<Maker, ConfigError> + Send + Sync>;
 
@@ -86,11 +86,11 @@ impl Registry {
     where
         S: DeserializeOwned,
         F: Fn() -> P + Send + Sync + 'static,
-        P: Policy + 'static,
+        P: Into<Stage>,
     {
         self.add(kind, move |node| {
             let make = build(de::read(node)?).map_err(|error| placed(&error, node))?;
-            Ok(Arc::new(move || Box::new(make()) as Box<dyn Policy>))
+            Ok(Arc::new(move || make().into()))
         })
     }
 

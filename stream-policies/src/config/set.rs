@@ -1,18 +1,15 @@
 //! The policies of a file.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 
-use futures::stream;
-use stream_core::{Config, Policy, Request, StreamProcessor};
+use stream_core::{Chain, Config, Engine, Needs, Request, Stage};
 
 use super::common::Common;
 use super::describe::Description;
 use super::error::ConfigError;
 use super::registry::Maker;
 use super::text_calls::TextCallsSettings;
-use crate::compose::Chain;
 
 /// The policies of a file, in order: makes the [`Chain`] of each stream. Clones share them.
 ///
@@ -56,8 +53,13 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn policy(&self) -> Box<dyn Policy> {
-        self.common.wrap((self.make)())
+    pub(crate) fn stage(&self) -> Stage {
+        self.common.stage((self.make)())
+    }
+
+    /// What the policy looks at, whatever the request.
+    pub(crate) fn needs(&self) -> Needs {
+        self.common.needs((self.make)().policy().needs(&Request::new()))
     }
 }
 
@@ -79,11 +81,10 @@ impl PolicySet {
     ) -> Result<Self, ConfigError> {
         let set = Self { entries: Arc::new(entries), text_calls: Arc::new(text_calls) };
         // Policies that cannot work together are found now, not with the first stream.
-        let nothing = stream::empty::<Result<Vec<u8>, Infallible>>();
         // Whether requests name a session is the host's affair: see `needs_session`.
         let config = Config::default().request(Request::new().without_session());
         let config = set.configure(config, None);
-        match set.chain().add_to(StreamProcessor::builder().config(config)).build(nothing) {
+        match Engine::new(config, set.chain()) {
             Ok(_) => Ok(set),
             Err(error) => Err(ConfigError::new(error.to_string())),
         }
@@ -92,7 +93,7 @@ impl PolicySet {
     /// The policies of one stream. They see calls that are written as text only if the stream's settings went through
     /// [`configure`](Self::configure).
     pub fn chain(&self) -> Chain {
-        self.entries.iter().map(Entry::policy).collect()
+        self.entries.iter().map(Entry::stage).collect()
     }
 
     /// A stream's settings with what the file says of calls that are written as text, for the answer of this model.
@@ -110,14 +111,14 @@ impl PolicySet {
     /// the file, from 0. A host that cannot tell the session of its requests refuses such a file at start.
     #[must_use]
     pub fn needs_session(&self) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.policy().needs().needs_session())
+        self.entries.iter().position(|entry| entry.needs().needs_session())
     }
 
     /// The place of the first policy that a request may tell which [tags](stream_core::CallTags) it wants around calls, in
     /// the order of the file, from 0.
     #[must_use]
     pub fn takes_call_tags(&self) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.policy().needs().takes_call_tags())
+        self.entries.iter().position(|entry| entry.needs().takes_call_tags())
     }
 
     /// What each policy looks at and what it does not: to be shown at start.

@@ -47,9 +47,10 @@ fn a_call_that_the_dialect_cannot_say_is_dropped() {
 /// Rule 15.
 #[test]
 fn a_policy_behind_it_that_needs_calls_is_refused() {
-    let chain = crate::Chain::new().then(hermes()).then(crate::FinishGate::new());
-    let nothing = futures::stream::empty::<Result<Vec<u8>, std::convert::Infallible>>();
-    assert!(chain.add_to(stream_core::StreamProcessor::builder()).build(nothing).is_err());
+    let chain = stream_core::Chain::new().then(hermes()).then(crate::FinishGate::new());
+    let refused = stream_core::Engine::new(stream_core::Config::default(), chain).map(drop);
+    let (hider, blind) = ("demote_calls".to_owned(), "finish_gate".to_owned());
+    assert_eq!(refused, Err(stream_core::BuildError::BlindPolicy { hider, blind }));
 }
 
 #[test]

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use async_trait::async_trait;
 use serde::de::IgnoredAny;
 use stream_core::text_calls::UNPARSED;
 use stream_core::wire::Ending;
 use stream_core::{
-    Attention, BlockKey, CallFlavor, Chunk, ChunkKind, Context, End, FinishKind, Needs, Policy, PolicyError,
-    StreamBlock, StreamState, Structure, Verdict,
+    Attention, BlockKey, CallFlavor, Chunk, ChunkKind, Context, Decide, EffectError, End, FinishKind, Needs,
+    PolicyError, Request, StreamBlock, StreamState, Structure, SyncPolicy, Verdict,
 };
 
 use super::settings::{FinishGateSettings, Release, WithoutFinish};
@@ -78,7 +77,7 @@ impl FinishGate {
             }
             _ => !is_unparsed(block),
         };
-        Ok(ctx.settle_after(block.key(), deadline, self.without_finish(whole))?)
+        Ok(ctx.decide(block.key(), Decide::after(deadline, self.without_finish(whole)))?)
     }
 
     /// What becomes of a call whose finish does not come.
@@ -92,22 +91,31 @@ impl FinishGate {
     }
 
     /// Something else of the choice follows: what is complete before it was not cut off.
-    fn followed(&mut self, by: BlockKey, choice: u32, state: &StreamState, ctx: &mut Context<'_>) {
+    fn followed(
+        &mut self,
+        by: BlockKey,
+        choice: u32,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), EffectError> {
         for block in self.take(state, |block| block.choice() == choice && block.key() != by) {
-            if is_whole(block) {
-                ctx.flush_block(block.key());
-            } else {
-                ctx.discard_because(block.key(), NOT_WHOLE);
-            }
+            let verdict = if is_whole(block) { Verdict::Release } else { Verdict::drop(NOT_WHOLE) };
+            ctx.settle(block.key(), verdict)?;
         }
+        Ok(())
     }
 
     /// A choice, or all, have finished.
-    fn finished(&mut self, choice: Option<u32>, state: &StreamState, ctx: &mut Context<'_>) {
+    fn finished(
+        &mut self,
+        choice: Option<u32>,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), EffectError> {
         let last = |choice: u32| state.blocks().iter().rev().find(|block| block.choice() == choice);
         for block in self.take(state, |block| choice.is_none_or(|choice| block.choice() == choice)) {
             if !self.settings.terminal_finishes && state.finish_reason_of(block.choice()).is_none() {
-                self.unfinished(block, ctx);
+                ctx.settle(block.key(), self.without_finish(is_whole(block)))?;
                 continue;
             }
             let cut = state.finish_reason_of(block.choice()).is_some_and(|reason| {
@@ -119,24 +127,14 @@ impl FinishGate {
                 // Of something opaque only its place tells whether it was cut off.
                 other => !cut || last(other.choice()).is_some_and(|last| last.key() != other.key()),
             };
-            if finished {
-                ctx.flush_block(block.key());
-            } else if is_whole(block) {
-                ctx.discard_because(block.key(), CUT_OFF);
-            } else {
-                ctx.discard_because(block.key(), NOT_WHOLE);
-            }
+            let verdict = match block {
+                _ if finished => Verdict::Release,
+                block if is_whole(block) => Verdict::drop(CUT_OFF),
+                _ => Verdict::drop(NOT_WHOLE),
+            };
+            ctx.settle(block.key(), verdict)?;
         }
-    }
-
-    /// The stream is over, and the call has no finish.
-    fn unfinished(&self, block: &StreamBlock, ctx: &mut Context<'_>) {
-        match self.without_finish(is_whole(block)) {
-            Verdict::Release => ctx.flush_block(block.key()),
-            Verdict::Drop { reason, .. } => ctx.discard_because(block.key(), reason),
-            Verdict::Terminate(ending) => ctx.terminate(ending),
-            _ => {}
-        }
+        Ok(())
     }
 
     /// Takes those of the waiting for which `wanted` holds.
@@ -154,13 +152,12 @@ impl FinishGate {
     }
 }
 
-#[async_trait]
-impl Policy for FinishGate {
+impl SyncPolicy for FinishGate {
     fn name(&self) -> &str {
         "finish_gate"
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         match self.settings.release {
             Release::Finished => {
                 // The deadline counts from the last delta: every one is looked at.
@@ -171,11 +168,7 @@ impl Policy for FinishGate {
         }
     }
 
-    fn awaits(&self) -> bool {
-        false
-    }
-
-    async fn on_chunk(
+    fn on_chunk(
         &mut self,
         chunk: Chunk,
         state: &StreamState,
@@ -184,7 +177,7 @@ impl Policy for FinishGate {
         let kind = chunk.kind();
         if chunk.is_payload() {
             if let (Some(block), Release::Complete) = (state.current_block(), self.settings.release) {
-                self.followed(block.key(), block.choice(), state, ctx);
+                self.followed(block.key(), block.choice(), state, ctx)?;
             }
             match state.current_block() {
                 Some(block) if !is_call(block) => ctx.send(chunk),
@@ -195,9 +188,9 @@ impl Policy for FinishGate {
                 None => ctx.buffer(chunk),
             }
         } else if kind == ChunkKind::Structure(Structure::Finish) {
-            self.finished(chunk.choice(), state, ctx);
+            self.finished(chunk.choice(), state, ctx)?;
         } else if kind == ChunkKind::Structure(Structure::Terminal) {
-            self.finished(None, state, ctx);
+            self.finished(None, state, ctx)?;
         }
         if let Some(block) = state.just_completed().filter(|block| is_call(block)) {
             self.waiting.insert(block.key());
@@ -205,24 +198,16 @@ impl Policy for FinishGate {
         Ok(())
     }
 
-    async fn on_end(
-        &mut self,
-        end: End,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        match end {
-            End::Finished => self.finished(None, state, ctx),
-            End::Cut(None) => {
-                for block in self.take(state, |_| true) {
-                    self.unfinished(block, ctx);
-                }
-            }
-            _ => {
-                for block in self.take(state, |_| true) {
-                    ctx.discard_because(block.key(), NO_FINISH);
-                }
-            }
+    fn on_end(&mut self, end: End, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+        if end == End::Finished {
+            return Ok(self.finished(None, state, ctx)?);
+        }
+        for block in self.take(state, |_| true) {
+            let verdict = match end {
+                End::Cut(None) => self.without_finish(is_whole(block)),
+                _ => Verdict::drop(NO_FINISH),
+            };
+            ctx.settle(block.key(), verdict)?;
         }
         Ok(())
     }

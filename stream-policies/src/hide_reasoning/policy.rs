@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use stream_core::{
-    Attention, BlockKey, Chunk, Context, Needs, Policy, PolicyError, StreamState, async_trait,
+    Attention, BlockKey, Chunk, Context, Needs, PolicyError, Release, Request, StreamBlock, StreamState,
+    SyncPolicy, TextBlock,
 };
 
 use super::HideReasoningSettings;
@@ -23,31 +24,27 @@ impl HideReasoning {
     }
 }
 
-#[async_trait]
-impl Policy for HideReasoning {
+impl SyncPolicy for HideReasoning {
     fn name(&self) -> &str {
         "hide_reasoning"
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().reasoning(Attention::Chunks)
     }
 
-    fn awaits(&self) -> bool {
-        false
-    }
-
-    async fn on_chunk(
+    fn on_chunk(
         &mut self,
         chunk: Chunk,
-        _: &StreamState,
+        state: &StreamState,
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
         let Some(key) = chunk.block().filter(|_| chunk.is_payload()) else { return Ok(()) };
-        let placeholder = self.settings.placeholder.clone().filter(|_| !ctx.reasoning_is_signed());
+        let is_signed = state.block(key).and_then(StreamBlock::as_text).is_some_and(TextBlock::is_signed);
+        let placeholder = self.settings.placeholder.clone().filter(|_| !is_signed);
         let text = placeholder.filter(|_| self.told.insert(key));
         ctx.buffer(chunk);
-        ctx.flush_first(key, [Some(text.unwrap_or_default())], Some("reasoning is hidden".to_owned()));
+        ctx.release(key, Release::first([Some(text.unwrap_or_default())]).because("reasoning is hidden"));
         Ok(())
     }
 }

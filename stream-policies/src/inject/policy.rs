@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use stream_core::{
-    Attention, Channel, Chunk, ChunkKind, Context, EffectError, Needs, Policy, PolicyError, StreamState,
-    async_trait, chunk::Structure,
+    Attention, Channel, Chunk, ChunkKind, Context, EffectError, Needs, PolicyError, Request, StreamState,
+    SyncPolicy, chunk::Structure,
 };
 
 use super::InjectSettings;
@@ -25,20 +25,19 @@ impl Inject {
 
     fn say(&self, text: Option<&String>, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
         let Some(text) = text else { return Ok(()) };
-        match ctx.send_text(text.as_str()) {
+        match ctx.insert(text.as_str()) {
             Err(EffectError::NoPlace) if !self.settings.required => Ok(()),
             said => Ok(said?),
         }
     }
 }
 
-#[async_trait]
-impl Policy for Inject {
+impl SyncPolicy for Inject {
     fn name(&self) -> &str {
         "inject"
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         let start = if self.settings.before.is_some() { Attention::Chunks } else { Attention::Nothing };
         Needs::nothing()
             .content(start)
@@ -48,16 +47,7 @@ impl Policy for Inject {
             .structure(self.settings.after.is_some())
     }
 
-    fn awaits(&self) -> bool {
-        false
-    }
-
-    async fn on_chunk(
-        &mut self,
-        chunk: Chunk,
-        _: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
+    fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
         let choice = chunk.choice().unwrap_or(0);
         let is_answer = chunk.is_payload() && chunk.kind() != ChunkKind::Text(Channel::Reasoning);
         if is_answer && self.opened.insert(choice) {

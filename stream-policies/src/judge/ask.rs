@@ -24,7 +24,10 @@ pub(crate) async fn ask(judge: &dyn Judge, call: CompletedCall) -> Result<Verdic
     Ok(match verdict {
         Verdict::Replace(_) if call.is_opaque() => Verdict::drop("nothing can stand in its place"),
         // Every format takes an object, and some take nothing else.
-        Verdict::Replace(with) if call.flavor() != CallFlavor::Custom && !is_object(with.body()) => {
+        Verdict::Replace(with)
+            if call.flavor() != CallFlavor::Custom
+                && with.new_arguments().is_some_and(|new| !is_object(new)) =>
+        {
             Verdict::drop("what was to stand in its place is no JSON object")
         }
         verdict => verdict,

@@ -47,7 +47,12 @@ impl Judge for CheapestFirst {
             match judge.judge(call.clone()).await {
                 Ok(Verdict::Release) => {}
                 Ok(Verdict::Replace(with)) => {
-                    call = call.replaced(with.name(), with.body());
+                    let Some(arguments) = with.new_arguments() else {
+                        // No call is left that another judge could be asked about.
+                        replacement = Some(with);
+                        break;
+                    };
+                    call = call.replaced(with.name(), arguments);
                     // The name of an earlier replacement stands, unless this one has its own.
                     replacement = Some(with.named(call.name()));
                 }

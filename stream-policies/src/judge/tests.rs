@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use stream_core::{Ending, Replacement};
+use stream_core::{Ending, Replacement, Verdict};
 use tokio::time::{Instant, sleep};
 
 use super::rules::{Otherwise, Rule, RulesSettings};
@@ -76,7 +76,7 @@ async fn in_all_a_denial_is_heard_after_a_failure() {
 
 #[tokio::test]
 async fn in_all_a_replacement_is_a_denial() {
-    let judge = All::new().and(after(0, Verdict::Replace(Replacement::new("{}"))));
+    let judge = All::new().and(after(0, Verdict::Replace(Replacement::arguments("{}"))));
     let denial = Verdict::drop("a replacement beside other judges is judged by none of them");
     assert_eq!(answer(&judge).await.0, Ok(denial));
 }
@@ -99,14 +99,14 @@ async fn the_cheapest_is_asked_first_and_its_denial_spares_the_others() {
 
 #[tokio::test]
 async fn cheapest_first_judges_what_was_replaced() {
-    let swap = |_: CompletedCall| async { Ok(Verdict::Replace(Replacement::new("{}").named("pwd"))) };
+    let swap = |_: CompletedCall| async { Ok(Verdict::Replace(Replacement::arguments("{}").named("pwd"))) };
     let rules = |tool| RulesSettings::otherwise(Otherwise::Allow).deny(Rule::tools([tool])).build().unwrap();
     let seen = |call: CompletedCall| async move {
         assert_eq!((call.name(), call.arguments()), ("pwd", "{}"));
         Ok(Verdict::Release)
     };
     let judge = CheapestFirst::new().and(swap).and(seen).and(rules("other"));
-    let replaced = Verdict::Replace(Replacement::new("{}").named("pwd"));
+    let replaced = Verdict::Replace(Replacement::arguments("{}").named("pwd"));
     assert_eq!(answer(&judge).await.0, Ok(replaced));
     let deny = move |call: CompletedCall| {
         let verdict = rules("pwd").verdict(&call);
@@ -163,16 +163,16 @@ async fn cached_does_not_remember_a_failure() {
 
 #[tokio::test]
 async fn what_cannot_stand_in_the_place_of_a_call_is_a_denial() {
-    let swap = |with: &'static str| after(0, Verdict::Replace(Replacement::new(with)));
+    let swap = |with: &'static str| after(0, Verdict::Replace(Replacement::arguments(with)));
     let asked = async |with| ask(&swap(with), call()).await.unwrap();
-    assert_eq!(asked(r#"{"a":1}"#).await, Verdict::Replace(Replacement::new(r#"{"a":1}"#)));
+    assert_eq!(asked(r#"{"a":1}"#).await, Verdict::Replace(Replacement::arguments(r#"{"a":1}"#)));
     for wrong in ["", "[]", "1", "{", r#"{"a":1,"a":2}"#] {
         let denial = Verdict::drop("what was to stand in its place is no JSON object");
         assert_eq!(asked(wrong).await, denial, "{wrong}");
     }
     let custom = call().with_flavor(stream_core::CallFlavor::Custom);
     let verdict = ask(&swap("free text"), custom).await.unwrap();
-    assert_eq!(verdict, Verdict::Replace(Replacement::new("free text")));
+    assert_eq!(verdict, Verdict::Replace(Replacement::arguments("free text")));
 }
 
 #[tokio::test]

@@ -114,7 +114,7 @@ struct Held {
 
 /// A chunk that may leave: as it came, or with other text.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Release {
+pub(crate) struct Piece {
     pub(crate) key: BlockKey,
     pub(crate) text: Option<String>,
 }
@@ -236,13 +236,13 @@ impl Lane {
     }
 
     /// Takes this many chunks, with something else in place of what was found.
-    pub(crate) fn release(&mut self, count: usize, mut put: impl FnMut(usize) -> String) -> Vec<Release> {
+    pub(crate) fn release(&mut self, count: usize, mut put: impl FnMut(usize) -> String) -> Vec<Piece> {
         let mut released = Vec::with_capacity(count);
         for _ in 0..count {
             let Some(held) = self.held.pop_front() else { break };
             self.gone += 1;
             let text = self.edited(&held, &mut put);
-            released.push(Release { key: held.key, text });
+            released.push(Piece { key: held.key, text });
         }
         if self.held.is_empty()
             && let Some(blocks) = &mut self.blocks
@@ -253,7 +253,7 @@ impl Lane {
     }
 
     /// The rule of the first thing that was found, and all chunks cut there: nothing from it on is to leave.
-    pub(crate) fn cut(&mut self) -> Option<(usize, Vec<Release>)> {
+    pub(crate) fn cut(&mut self) -> Option<(usize, Vec<Piece>)> {
         let first = self.held.iter().enumerate().find_map(|(at, held)| {
             let found = self.stretches(held).into_iter().min_by_key(|stretch| stretch.start);
             found.map(|stretch| (at, stretch.start, stretch.rule))
@@ -265,7 +265,7 @@ impl Lane {
                 std::cmp::Ordering::Equal => Some(held.text.get(..keep).unwrap_or_default().to_owned()),
                 std::cmp::Ordering::Greater => Some(String::new()),
             };
-            Release { key: held.key, text }
+            Piece { key: held.key, text }
         };
         self.gone += self.held.len();
         let released = std::mem::take(&mut self.held).into_iter().enumerate().map(cut).collect();

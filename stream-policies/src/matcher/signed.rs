@@ -3,19 +3,18 @@
 
 use std::collections::BTreeSet;
 
-use stream_core::{BlockKey, BlockStatus, Channel, Context, StreamState};
+use stream_core::{BlockKey, BlockStatus, StreamBlock, StreamState, TextBlock};
 
-use super::{Lane, Release};
+use super::{Lane, Piece};
 
 /// Whether the block leaves as a whole or not at all.
-pub(crate) fn is_whole(key: BlockKey, state: &StreamState, ctx: &Context<'_>) -> bool {
-    let reasoning = state.block(key).is_some_and(|block| block.channel() == Some(Channel::Reasoning));
-    reasoning && ctx.reasoning_is_signed()
+pub(crate) fn is_whole(key: BlockKey, state: &StreamState) -> bool {
+    state.block(key).and_then(StreamBlock::as_text).is_some_and(TextBlock::is_signed)
 }
 
 /// Whether what is held of a text leaves as whole blocks.
-pub(crate) fn holds_whole(lane: &Lane, state: &StreamState, ctx: &Context<'_>) -> bool {
-    lane.first_held().is_some_and(|key| is_whole(key, state, ctx))
+pub(crate) fn holds_whole(lane: &Lane, state: &StreamState) -> bool {
+    lane.first_held().is_some_and(|key| is_whole(key, state))
 }
 
 /// How many chunks of a text whose blocks leave as wholes may leave: those of blocks that are decided and over.
@@ -24,7 +23,7 @@ pub(crate) fn ready(lane: &Lane, state: &StreamState) -> usize {
 }
 
 /// Takes all text from the blocks of which something is to change.
-pub(crate) fn empty(released: &mut [Release]) {
+pub(crate) fn empty(released: &mut [Piece]) {
     let changed = released.iter().filter(|release| release.text.is_some());
     let changed: BTreeSet<BlockKey> = changed.map(|release| release.key).collect();
     let of_changed = released.iter_mut().filter(|release| changed.contains(&release.key));

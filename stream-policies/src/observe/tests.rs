@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::StreamExt as _;
 use stream_core::{
-    Action, Attention, Chunk, Context, Decision, Needs, Observer, Policy, PolicyError, StreamProcessor,
-    StreamState, Verdict, async_trait,
+    Action, Attention, Chunk, Context, Decision, Needs, Observer, Policy, PolicyError, Request,
+    StreamProcessor, StreamState, Verdict, async_trait,
 };
 use stream_testkit::{Script, WireKind};
 
@@ -22,7 +22,7 @@ impl Policy for Gate {
         "gate"
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().calls(Attention::Completed)
     }
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use stream_core::{
-    Attention, BlockKey, Chunk, Context, EffectError, Needs, Policy, PolicyError, StreamState, ToolCall,
-    async_trait,
+    Attention, Chunk, Context, EffectError, Needs, PolicyError, Replacement, Request, StreamState,
+    SyncPolicy, ToolCall, Verdict,
 };
 
 /// Turns calls that stand in the text into structured ones. See the [module](super).
@@ -50,26 +50,27 @@ impl PromoteTextCalls {
         if let Some(said) = &said
             && take(&mut self.native, said)
         {
-            ctx.discard_because(call.key(), TWICE);
+            ctx.settle(call.key(), Verdict::drop(TWICE))?;
             return Ok(());
         }
         let id = call.id().map_or_else(|| self.id(call, state), str::to_owned);
-        match ctx.promote(call.key(), id) {
+        match ctx.settle(call.key(), Verdict::Replace(Replacement::structured(id))) {
             Ok(()) => self.promoted.extend(said),
-            Err(EffectError::NotAnObject) => ctx.flush_block(call.key()),
+            Err(EffectError::NotAnObject) => ctx.settle(call.key(), Verdict::Release)?,
             Err(other) => return Err(other.into()),
         }
         Ok(())
     }
 
-    fn pass(&mut self, key: BlockKey, call: &ToolCall, ctx: &mut Context<'_>) {
-        match Said::of(call) {
-            Some(said) if take(&mut self.promoted, &said) => ctx.discard_because(key, TWICE),
+    fn pass(&mut self, call: &ToolCall, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+        let verdict = match Said::of(call) {
+            Some(said) if take(&mut self.promoted, &said) => Verdict::drop(TWICE),
             said => {
                 self.native.extend(said);
-                ctx.flush_block(key);
+                Verdict::Release
             }
-        }
+        };
+        Ok(ctx.settle(call.key(), verdict)?)
     }
 
     /// An id that neither this answer nor one before it has used.
@@ -84,32 +85,19 @@ impl PromoteTextCalls {
     }
 }
 
-#[async_trait]
-impl Policy for PromoteTextCalls {
+impl SyncPolicy for PromoteTextCalls {
     fn name(&self) -> &str {
         "promote_text_calls"
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().calls(Attention::Completed).guards(false).text_calls()
     }
 
-    fn awaits(&self) -> bool {
-        false
-    }
-
-    async fn on_chunk(
-        &mut self,
-        _: Chunk,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
+    fn on_chunk(&mut self, _: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
         match state.just_completed().and_then(|block| block.as_tool_call()) {
             Some(call) if call.written().is_some() => self.promote(call, state, ctx),
-            Some(call) => {
-                self.pass(call.key(), call, ctx);
-                Ok(())
-            }
+            Some(call) => self.pass(call, ctx),
             None => Ok(()),
         }
     }

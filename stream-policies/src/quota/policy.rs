@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use stream_core::{
-    Attention, Channel, Chunk, ChunkKind, Context, Ending, Needs, Policy, PolicyError, StreamBlock,
-    StreamState, async_trait,
+    Attention, Chunk, Context, Ending, Needs, PolicyError, Request, StreamBlock, StreamState, SyncPolicy,
+    TextBlock, Verdict,
 };
 
 use super::QuotaSettings;
@@ -50,13 +50,12 @@ impl Quota {
     }
 }
 
-#[async_trait]
-impl Policy for Quota {
+impl SyncPolicy for Quota {
     fn name(&self) -> &str {
         "quota"
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         let QuotaSettings { bytes, blocks, .. } = &self.settings;
         let everything = bytes.is_some() || blocks.is_some() || self.time.is_some();
         if everything {
@@ -65,11 +64,7 @@ impl Policy for Quota {
         Needs::nothing().calls(Attention::Chunks)
     }
 
-    fn awaits(&self) -> bool {
-        false
-    }
-
-    async fn on_chunk(
+    fn on_chunk(
         &mut self,
         chunk: Chunk,
         state: &StreamState,
@@ -80,7 +75,7 @@ impl Policy for Quota {
             return Ok(());
         }
         // Neither can be cut: half a call could only end in an error, signed reasoning is never edited (rule 22).
-        let is_thought = chunk.kind() == ChunkKind::Text(Channel::Reasoning) && ctx.reasoning_is_signed();
+        let is_thought = state.current_block().is_some_and(is_signed);
         let holds = self.settings.bytes.is_some() && (chunk.is_tool_call() || is_thought);
         match self.allowance(&chunk) {
             Some(_) if holds => {
@@ -96,14 +91,17 @@ impl Policy for Quota {
             None if holds => ctx.buffer(chunk),
             None => ctx.send(chunk),
         }
-        let is_signed =
-            |block: &StreamBlock| block.channel() == Some(Channel::Reasoning) && ctx.reasoning_is_signed();
         if let Some(block) = state.just_completed()
             && self.settings.bytes.is_some()
             && (block.as_tool_call().is_some() || is_signed(block))
         {
-            ctx.flush_block(block.key());
+            ctx.settle(block.key(), Verdict::Release)?;
         }
         Ok(())
     }
+}
+
+/// Whether a signature stands for the block's text.
+fn is_signed(block: &StreamBlock) -> bool {
+    block.as_text().is_some_and(TextBlock::is_signed)
 }

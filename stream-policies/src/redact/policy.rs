@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use stream_core::{
-    Attention, BlockKey, Chunk, ChunkKind, Context, End, Ending, Needs, Policy, PolicyError, Replacement,
-    Request, Scrub, StreamBlock, StreamState, Structure, ToolCall, async_trait,
+    Attention, BlockKey, Chunk, ChunkKind, Context, EffectError, End, Ending, Needs, PolicyError, Release,
+    Replacement, Request, StreamBlock, StreamState, Structure, SyncPolicy, ToolCall, Verdict,
 };
 
 use super::arguments::{self, Redacted};
 use super::strings::Strings;
 use super::{AtLimit, Place, Preset, RedactSettings};
 use crate::SettingsError;
-use crate::matcher::{Hit, Lane, Lanes, OVER_LIMIT, Patterns, Release, signed};
+use crate::matcher::{Hit, Lane, Lanes, OVER_LIMIT, Patterns, Piece, signed};
 
 /// Takes secrets out of what the model says. See the [module](super).
 ///
@@ -56,7 +56,7 @@ impl Redact {
             ctx.send(chunk);
             return;
         };
-        if lane.push(key, chunk.fields(), text, signed::is_whole(key, state, ctx)) {
+        if lane.push(key, chunk.fields(), text, signed::is_whole(key, state)) {
             ctx.send(chunk);
             return;
         }
@@ -75,13 +75,13 @@ impl Redact {
     }
 
     /// An opaque block is complete.
-    fn opaque_end(&mut self, key: BlockKey, ctx: &mut Context<'_>) {
-        let Some(said) = self.fragments.remove(&key) else { return };
+    fn opaque_end(&mut self, key: BlockKey, ctx: &mut Context<'_>) -> Result<(), EffectError> {
+        let Some(said) = self.fragments.remove(&key) else { return Ok(()) };
         match arguments::redact(&said, &self.patterns, |_| String::new()) {
-            Redacted::Clean => ctx.flush_block(key),
+            Redacted::Clean => ctx.settle(key, Verdict::Release),
             Redacted::Changed { rules, .. } | Redacted::Unreadable { rules } => {
                 let reason = reason(&self.patterns, rules);
-                ctx.discard_because(key, format!("{reason} in what the provider runs"));
+                ctx.settle(key, Verdict::drop(format!("{reason} in what the provider runs")))
             }
         }
     }
@@ -107,21 +107,22 @@ impl Redact {
     }
 
     /// No more text comes.
-    fn finish(&mut self, state: &StreamState, ctx: &mut Context<'_>) {
+    fn finish(&mut self, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
         while let Some(key) = self.fragments.keys().next().copied() {
-            self.opaque_end(key, ctx);
+            self.opaque_end(key, ctx)?;
         }
         for (_, lane) in self.lanes.all() {
             lane.finish();
             release(lane, &self.patterns, &self.settings, state, ctx);
         }
+        Ok(())
     }
 
     fn call(&self, call: &ToolCall, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
         let named = self.patterns.find_all(call.name());
         if !named.is_empty() {
             let reason = reason(&self.patterns, named.iter().map(|hit| hit.rule).collect());
-            ctx.discard_because(call.key(), format!("{reason} in the name of a tool"));
+            ctx.settle(call.key(), Verdict::drop(format!("{reason} in the name of a tool")))?;
             return Ok(());
         }
         let put = |hit: &Hit| put(hit.rule, &self.patterns, &self.settings);
@@ -135,46 +136,40 @@ impl Redact {
             arguments::redact(call.arguments(), &self.patterns, put)
         };
         match redacted {
-            Redacted::Clean => ctx.flush_block(call.key()),
+            Redacted::Clean => ctx.settle(call.key(), Verdict::Release)?,
             Redacted::Changed { arguments, rules } => {
                 let reason = reason(&self.patterns, rules);
-                ctx.replace(call.key(), Replacement::new(arguments).because(reason))?;
+                ctx.settle(call.key(), Verdict::Replace(Replacement::arguments(arguments).because(reason)))?;
             }
             Redacted::Unreadable { rules } => {
                 let reason = reason(&self.patterns, rules);
-                ctx.discard_because(call.key(), format!("{reason} in arguments that are no JSON"));
+                ctx.settle(call.key(), Verdict::drop(format!("{reason} in arguments that are no JSON")))?;
             }
         }
         Ok(())
     }
 }
 
-#[async_trait]
-impl Policy for Redact {
+impl SyncPolicy for Redact {
     fn name(&self) -> &str {
         "redact"
     }
 
-    fn needs(&self) -> Needs {
-        Needs::nothing()
+    fn needs(&self, _: &Request) -> Needs {
+        let needs = Needs::nothing()
             .content(self.attention(Place::Content, Attention::Chunks))
             .reasoning(self.attention(Place::Reasoning, Attention::Chunks))
             .refusal(self.attention(Place::Refusal, Attention::Chunks))
             .calls(self.attention(Place::Arguments, Attention::Completed))
             .opaque(self.attention(Place::Other, Attention::Chunks))
-            .structure(true)
+            .structure(true);
+        if !self.settings.places.contains(&Place::Other) {
+            return needs;
+        }
+        needs.scrub(Strings::new(self.patterns.clone(), Arc::clone(&self.settings)))
     }
 
-    fn scrub(&self, _: &Request) -> Option<Box<dyn Scrub>> {
-        let looks = self.settings.places.contains(&Place::Other);
-        looks.then(|| Strings::new(self.patterns.clone(), Arc::clone(&self.settings)).boxed())
-    }
-
-    fn awaits(&self) -> bool {
-        false
-    }
-
-    async fn on_chunk(
+    fn on_chunk(
         &mut self,
         chunk: Chunk,
         state: &StreamState,
@@ -186,26 +181,17 @@ impl Policy for Redact {
             self.text(chunk, state, ctx);
         }
         if let Some(StreamBlock::Opaque(block)) = state.just_completed() {
-            self.opaque_end(block.key(), ctx);
+            self.opaque_end(block.key(), ctx)?;
         }
         if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) {
             return self.call(call, ctx);
         }
         self.block_end(state, ctx);
-        if state.is_terminal() {
-            self.finish(state, ctx);
-        }
-        Ok(())
+        if state.is_terminal() { self.finish(state, ctx) } else { Ok(()) }
     }
 
-    async fn on_end(
-        &mut self,
-        _: End,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        self.finish(state, ctx);
-        Ok(())
+    fn on_end(&mut self, _: End, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+        self.finish(state, ctx)
     }
 }
 
@@ -222,7 +208,7 @@ fn release(
         ctx.terminate(Ending::error("the answer could not be checked for what has to be withheld"));
         return;
     }
-    let whole = signed::holds_whole(lane, state, ctx);
+    let whole = signed::holds_whole(lane, state);
     let count = if whole { signed::ready(lane, state) } else { lane.decided() };
     let mut released = lane.release(count, |rule| put(rule, patterns, settings));
     if whole {
@@ -231,12 +217,19 @@ fn release(
     let mut released = released.into_iter().peekable();
     rules.retain(|_| released.peek().is_some());
     let reason = (!rules.is_empty()).then(|| reason(patterns, rules));
-    while let Some(Release { key, text }) = released.next() {
+    while let Some(Piece { key, text }) = released.next() {
         let mut texts = vec![text];
         while let Some(more) = released.next_if(|next| next.key == key) {
             texts.push(more.text);
         }
-        ctx.flush_first(key, texts, reason.clone());
+        let release = Release::first(texts);
+        ctx.release(
+            key,
+            match &reason {
+                Some(reason) => release.because(reason),
+                None => release,
+            },
+        );
     }
 }
 

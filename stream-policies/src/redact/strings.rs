@@ -19,10 +19,6 @@ impl Strings {
     pub(super) fn new(patterns: Patterns, settings: Arc<RedactSettings>) -> Self {
         Self { patterns, settings }
     }
-
-    pub(super) fn boxed(self) -> Box<dyn Scrub> {
-        Box::new(self)
-    }
 }
 
 impl Scrub for Strings {
@@ -40,7 +36,7 @@ impl Scrub for Strings {
             (arguments::replaced(text, &hits, put), hits.iter().map(|hit| hit.rule).collect())
         };
         let reason = format!("{} beside the answer", reason(&self.patterns, rules));
-        Some(Replacement::new(text).because(reason))
+        Some(Replacement::text(text).because(reason))
     }
 }
 

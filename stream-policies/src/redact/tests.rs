@@ -1,6 +1,6 @@
 use std::sync::LazyLock;
 
-use stream_core::{Action, Policy as _};
+use stream_core::Action;
 use stream_testkit::conformance::Ended;
 use stream_testkit::{ChunkLog, Cut, Finish, Fragments, Replay, Script, WireKind, laws};
 
@@ -246,10 +246,13 @@ fn over_the_hold_limit_text_is_redacted_or_the_stream_ends() {
 
 #[test]
 fn it_says_what_it_looks_at() {
-    use stream_core::{Attention, Needs};
+    use stream_core::{Attention, Channel, Request, SyncPolicy};
     let content = RedactSettings::default().preset(Preset::Jwt).places([Place::Content]).build().unwrap();
-    assert_eq!(content.needs(), Needs::nothing().content(Attention::Chunks).structure(true));
-    assert!(!content.awaits());
+    let needs = SyncPolicy::needs(&content, &Request::new());
+    let channels =
+        [Channel::Content, Channel::Reasoning, Channel::Refusal].map(|channel| needs.of_channel(channel));
+    assert_eq!(channels, [Attention::Chunks, Attention::Nothing, Attention::Nothing]);
+    assert_eq!((needs.of_calls(), needs.of_opaque()), (Attention::Nothing, Attention::Nothing));
 }
 
 #[test]

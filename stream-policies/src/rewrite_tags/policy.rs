@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use stream_core::text_calls::{Dialect, TextCall};
 use stream_core::{
-    Attention, CallTags, Chunk, Context, Needs, Policy, PolicyError, Replacement, Request, StreamState,
-    ToolCall, async_trait,
+    Attention, CallTags, Chunk, Context, Needs, PolicyError, Replacement, Request, StreamState, SyncPolicy,
+    ToolCall, Verdict,
 };
 
 /// Writes calls that stand in the text in other tags. See the [module](super).
@@ -67,33 +67,25 @@ impl RewriteTags {
     }
 }
 
-#[async_trait]
-impl Policy for RewriteTags {
+impl SyncPolicy for RewriteTags {
     fn name(&self) -> &str {
         "rewrite_tags"
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         let needs = Needs::nothing().calls(Attention::Completed).guards(false).text_calls();
         if self.0.allowed.is_empty() { needs } else { needs.call_tags() }
     }
 
-    fn awaits(&self) -> bool {
-        false
-    }
-
-    async fn on_chunk(
-        &mut self,
-        _: Chunk,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
+    fn on_chunk(&mut self, _: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
         let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) else {
             return Ok(());
         };
         match call.written().and_then(|written| self.rewrite(call, written, ctx.request())) {
-            Some(text) => ctx.replace(call.key(), Replacement::written(text).because("other tags"))?,
-            None => ctx.flush_block(call.key()),
+            Some(text) => {
+                ctx.settle(call.key(), Verdict::Replace(Replacement::written(text).because("other tags")))?;
+            }
+            None => ctx.settle(call.key(), Verdict::Release)?,
         }
         Ok(())
     }

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use stream_core::{
-    Attention, BlockKey, Chunk, ChunkKind, Context, End, Ending, Needs, Policy, PolicyError, StreamBlock,
-    StreamState, Structure, async_trait,
+    Attention, BlockKey, Chunk, ChunkKind, Context, End, Ending, Needs, PolicyError, Release, Request,
+    StreamBlock, StreamState, Structure, SyncPolicy, Verdict,
 };
 
 use super::{Ends, StopOnSettings, StopPlace};
 use crate::SettingsError;
-use crate::matcher::{BlockEnds, Lane, Lanes, Patterns, Release, signed};
+use crate::matcher::{BlockEnds, Lane, Lanes, Patterns, Piece, signed};
 
 /// Ends the stream at a phrase. See the [module](super).
 ///
@@ -49,15 +49,19 @@ impl StopOn {
         self.settings.places.contains(&place)
     }
 
-    fn payload(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
+    fn payload(
+        &mut self,
+        chunk: Chunk,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
         let Some(key) = chunk.block() else {
             ctx.send(chunk);
-            return;
+            return Ok(());
         };
         if self.stopped.contains(&chunk.choice().unwrap_or(0)) {
             ctx.buffer(chunk);
-            ctx.discard_because(key, "behind a phrase that ends the answer");
-            return;
+            return Ok(ctx.settle(key, Verdict::drop("behind a phrase that ends the answer"))?);
         }
         let looks = self.looks_at(key, state);
         if chunk.kind() == ChunkKind::Structure(Structure::Opening)
@@ -69,14 +73,15 @@ impl StopOn {
         let lane = looks.then(|| self.lanes.of(key, state)).flatten();
         let (Some(lane), Some(text)) = (lane, chunk.text()) else {
             ctx.send(chunk);
-            return;
+            return Ok(());
         };
-        if lane.push(key, chunk.fields(), text, signed::is_whole(key, state, ctx)) {
+        if lane.push(key, chunk.fields(), text, signed::is_whole(key, state)) {
             ctx.send(chunk);
-            return;
+            return Ok(());
         }
         ctx.buffer(chunk);
         self.decide(key, state, ctx);
+        Ok(())
     }
 
     /// Lets go what is decided of a block's text, or ends it.
@@ -114,13 +119,12 @@ impl StopOn {
     }
 }
 
-#[async_trait]
-impl Policy for StopOn {
+impl SyncPolicy for StopOn {
     fn name(&self) -> &str {
         "stop_on"
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         let rest = if self.settings.ends == Ends::Silently { Attention::Chunks } else { Attention::Nothing };
         Needs::nothing()
             .content(self.attention(StopPlace::Content))
@@ -131,17 +135,13 @@ impl Policy for StopOn {
             .structure(true)
     }
 
-    fn awaits(&self) -> bool {
-        false
-    }
-
-    async fn on_chunk(
+    fn on_chunk(
         &mut self,
         chunk: Chunk,
         state: &StreamState,
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
-        self.payload(chunk, state, ctx);
+        self.payload(chunk, state, ctx)?;
         if let Some(block) = state.just_completed()
             && let Some(channel) = block.channel()
             && self.looks_at(block.key(), state)
@@ -158,12 +158,7 @@ impl Policy for StopOn {
         Ok(())
     }
 
-    async fn on_end(
-        &mut self,
-        _: End,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
+    fn on_end(&mut self, _: End, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
         self.finish(state, ctx);
         Ok(())
     }
@@ -171,7 +166,7 @@ impl Policy for StopOn {
 
 /// Lets go what is decided of a text, up to the first phrase. True if there is one.
 fn release(lane: &mut Lane, patterns: &Patterns, state: &StreamState, ctx: &mut Context<'_>) -> bool {
-    let whole = signed::holds_whole(lane, state, ctx);
+    let whole = signed::holds_whole(lane, state);
     let (phrase, mut released) = match lane.cut() {
         Some((rule, released)) => (Some(rule), released),
         None if whole => (None, lane.release(signed::ready(lane, state), |_| String::new())),
@@ -182,11 +177,18 @@ fn release(lane: &mut Lane, patterns: &Patterns, state: &StreamState, ctx: &mut 
     if whole {
         signed::empty(&mut released);
     }
-    for Release { key, text } in released {
-        ctx.flush_first(key, [text], reason.clone());
+    for Piece { key, text } in released {
+        let release = Release::first([text]);
+        ctx.release(
+            key,
+            match &reason {
+                Some(reason) => release.because(reason),
+                None => release,
+            },
+        );
     }
     if let Some(key) = cut.filter(|_| phrase.is_some()) {
-        ctx.cut_behind(key);
+        ctx.release(key, Release::first([]).and_cut());
     }
     phrase.is_some()
 }

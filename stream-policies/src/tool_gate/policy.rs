@@ -3,12 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use stream_core::wire::Ending;
-use stream_core::{Attention, Chunk, Context, Needs, Policy, PolicyError, StreamBlock, StreamState, Verdict};
+use stream_core::{
+    Attention, Chunk, Context, Decide, Needs, PolicyError, Request, StreamBlock, StreamState, SyncPolicy,
+    Verdict,
+};
 
 use super::settings::{OnDeny, ToolGateSettings};
-use crate::judge::{CompletedCall, Cost, Judge, ask, is_call, is_server_call};
+use crate::judge::{CompletedCall, Judge, ask, is_call, is_server_call};
 
 /// Holds each tool call until it is judged. See the [module](super).
 #[derive(Clone)]
@@ -45,31 +47,29 @@ impl ToolGate {
         let Some(call) = CompletedCall::of(block, state).or_else(server) else { return Ok(()) };
         let judge = Arc::clone(&self.judge);
         let settings = Arc::clone(&self.settings);
-        let verdict = async move { Ok(settings.carry(ask(&*judge, call).await?)) };
-        match self.settings.deadline {
-            Some(deadline) => ctx.decide_within(block.key(), deadline, verdict)?,
-            None => ctx.decide(block.key(), verdict)?,
-        }
+        let decide = Decide::by(async move { Ok(settings.carry(ask(&*judge, call).await?)) });
+        ctx.decide(
+            block.key(),
+            match self.settings.deadline {
+                Some(deadline) => decide.within(deadline),
+                None => decide,
+            },
+        )?;
         Ok(())
     }
 }
 
-#[async_trait]
-impl Policy for ToolGate {
+impl SyncPolicy for ToolGate {
     fn name(&self) -> &str {
         "tool_gate"
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         // What is opaque is looked at chunk by chunk: what the provider runs must not wait.
         Needs::nothing().calls(Attention::Completed).opaque(Attention::Chunks)
     }
 
-    fn awaits(&self) -> bool {
-        self.judge.cost() > Cost::Instant
-    }
-
-    async fn on_chunk(
+    fn on_chunk(
         &mut self,
         chunk: Chunk,
         state: &StreamState,

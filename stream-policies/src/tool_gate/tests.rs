@@ -88,7 +88,7 @@ fn a_notice_stands_where_the_format_has_a_place_for_it() {
 
 #[test]
 fn a_judge_may_replace_a_call() {
-    let replacement = Replacement::new(r#"{"dry_run":true}"#).named("pretend");
+    let replacement = Replacement::arguments(r#"{"dry_run":true}"#).named("pretend");
     for log in logs(&script()) {
         let replayed = run(&log, always(Verdict::Replace(replacement.clone())));
         assert_eq!(names(&replayed), ["pretend", "pretend"], "{}", log.name());
@@ -340,5 +340,5 @@ fn a_gate_that_ends_the_stream_keeps_every_law() {
 
 #[test]
 fn a_gate_that_replaces_keeps_every_law() {
-    crate::testing::keeps_every_law(|| always(Verdict::Replace(Replacement::new(r#"{"dry":1}"#))));
+    crate::testing::keeps_every_law(|| always(Verdict::Replace(Replacement::arguments(r#"{"dry":1}"#))));
 }

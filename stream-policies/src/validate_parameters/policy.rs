@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use stream_core::text_calls::UNPARSED;
 use stream_core::{
-    Attention, Chunk, Context, Ending, Needs, Policy, PolicyError, Replacement, SessionKey, StreamBlock,
-    StreamState, Verdict, async_trait,
+    Attention, Chunk, Context, Ending, Needs, PolicyError, Replacement, Request, SessionKey, StreamBlock,
+    StreamState, SyncPolicy, Verdict,
 };
 
 use super::attempts::{Attempts, MemoryAttempts};
@@ -62,8 +62,7 @@ impl ValidateParameters {
             Some(StreamBlock::Opaque(block)) if block.kind() == UNPARSED => {
                 let (key, verdict) =
                     (block.key(), self.verdict(&ParameterFailure::unparsed(block.problem())));
-                ctx.buffer(chunk);
-                ctx.decide(key, async move { Ok(verdict) })?;
+                ctx.settle(key, verdict)?;
             }
             _ => ctx.send(chunk),
         }
@@ -90,24 +89,18 @@ impl ValidateParameters {
     }
 }
 
-#[async_trait]
-impl Policy for ValidateParameters {
+impl SyncPolicy for ValidateParameters {
     fn name(&self) -> &str {
         "validate_parameters"
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         // Opaque blocks for one kind of them: calls in the text that are not whole.
         let needs = Needs::nothing().calls(Attention::Completed).opaque(Attention::Chunks);
         if self.settings.budget.is_some() { needs.session() } else { needs }
     }
 
-    fn awaits(&self) -> bool {
-        // Only the store of attempts can make a call wait.
-        self.settings.budget.is_some()
-    }
-
-    async fn on_chunk(
+    fn on_chunk(
         &mut self,
         chunk: Chunk,
         state: &StreamState,
@@ -122,22 +115,24 @@ impl Policy for ValidateParameters {
         let (key, session) = (call.key(), self.session(ctx));
         let attempts = Arc::clone(&self.attempts);
         match (self.rules.examine(call, ctx.request()), session) {
-            (Ok(None), None) => ctx.flush_block(key),
-            (Ok(Some(arguments)), None) => ctx.replace(key, Replacement::new(arguments))?,
+            (Ok(None), None) => ctx.settle(key, Verdict::Release)?,
+            (Ok(Some(arguments)), None) => {
+                ctx.settle(key, Verdict::Replace(Replacement::arguments(arguments)))?;
+            }
             (Ok(arguments), Some(session)) => {
                 let known = self.rules.tool(call.name(), ctx.request());
                 let tool = known.unwrap_or(call.name()).to_owned();
                 ctx.decide(key, async move {
                     attempts.succeeded(&session, &tool).await?;
                     Ok(match arguments {
-                        Some(arguments) => Verdict::Replace(Replacement::new(arguments)),
+                        Some(arguments) => Verdict::Replace(Replacement::arguments(arguments)),
                         None => Verdict::Release,
                     })
                 })?;
             }
             (Err(failure), None) => {
                 let verdict = self.verdict(&failure);
-                ctx.decide(key, async move { Ok(verdict) })?;
+                ctx.settle(key, verdict)?;
             }
             (Err(mut failure), Some(session)) => {
                 let policy = self.clone();

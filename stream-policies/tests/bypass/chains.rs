@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use stream_core::{Action, PolicyError, Replacement, Verdict};
+use stream_core::{Action, PolicyError, Replacement, Stage, Verdict};
 use stream_policies::{
-    CompletedCall, Condition, FinishGate, Timeout, ToolGate, ToolGateSettings, ValidateParametersSettings,
-    When,
+    CompletedCall, Condition, FinishGate, ToolGate, ToolGateSettings, ValidateParametersSettings, When,
 };
 use stream_testkit::{Replay, Script, WireKind};
 
@@ -16,7 +15,7 @@ use crate::secrets_text::redact;
 fn a_call_that_a_judge_turns_into_another_is_judged_by_the_next_gate() {
     let turn = || {
         ToolGate::new(async |_: CompletedCall| {
-            Ok(Verdict::Replace(Replacement::new(r#"{"command":"rm"}"#).named("bash")))
+            Ok(Verdict::Replace(Replacement::arguments(r#"{"command":"rm"}"#).named("bash")))
         })
     };
     for kind in WireKind::ALL {
@@ -78,13 +77,11 @@ fn a_gate_for_some_tools_sees_their_names_in_any_letters() {
 #[test]
 fn a_gate_in_a_timeout_that_fails_lets_nothing_go() {
     let slow = || {
-        Timeout::new(
-            Duration::from_secs(1),
-            ToolGate::new(async |_: CompletedCall| {
-                tokio::time::sleep(Duration::from_secs(60)).await;
-                Ok::<_, PolicyError>(Verdict::Release)
-            }),
-        )
+        Stage::new(ToolGate::new(async |_: CompletedCall| {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            Ok::<_, PolicyError>(Verdict::Release)
+        }))
+        .within(Duration::from_secs(1))
     };
     for kind in WireKind::ALL {
         let log = Script::new().text("ok").call("call_1", "bash", r#"{"command":"rm"}"#).to_log(kind);

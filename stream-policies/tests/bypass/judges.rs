@@ -130,7 +130,8 @@ async fn a_remembered_approval_is_for_the_same_kind_of_call_alone() {
 
 #[test]
 fn a_replacement_that_is_no_object_or_stands_for_something_opaque_drops_the_call() {
-    let gate = || ToolGate::new(async |_: CompletedCall| Ok(Verdict::Replace(Replacement::new("rm -rf"))));
+    let gate =
+        || ToolGate::new(async |_: CompletedCall| Ok(Verdict::Replace(Replacement::arguments("rm -rf"))));
     for kind in WireKind::ALL {
         let ran = ran(&Replay::new(script().to_log(kind)).policy(gate).run());
         let reason = "what was to stand in its place is no JSON object";

@@ -26,7 +26,7 @@ impl Ran {
 
 /// Runs a stream through a policy: in one piece, event by event and byte by byte, with one result.
 #[track_caller]
-pub(crate) fn run<P: Policy + 'static>(
+pub(crate) fn run<P: Into<stream_core::Stage>>(
     policy: impl Fn() -> P + Clone + Send + Sync + 'static,
     body: &str,
 ) -> Ran {
@@ -35,7 +35,7 @@ pub(crate) fn run<P: Policy + 'static>(
 
 /// As [`run`], for a request.
 #[track_caller]
-pub(crate) fn run_for<P: Policy + 'static>(
+pub(crate) fn run_for<P: Into<stream_core::Stage>>(
     request: impl Fn() -> Request,
     policy: impl Fn() -> P + Clone + Send + Sync + 'static,
     body: &str,
@@ -56,7 +56,7 @@ pub(crate) fn run_for<P: Policy + 'static>(
 /// As [`run`], where a stream is closed for what is wrong with it: what was approved and has not left by then stays back,
 /// so that more leaves where the events come one by one. The results in one piece, and event by event.
 #[track_caller]
-pub(crate) fn run_closed<P: Policy + 'static>(
+pub(crate) fn run_closed<P: Into<stream_core::Stage>>(
     policy: impl Fn() -> P + Clone + Send + Sync + 'static,
     body: &str,
 ) -> [Ran; 2] {

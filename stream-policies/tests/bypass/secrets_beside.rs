@@ -1,7 +1,7 @@
 //! Secrets beside the answer: what the provider ran or made, annotations, ids, errors, fields nobody knows (rule 28).
 
-use stream_core::Action;
-use stream_policies::{Monitor, Pattern, Place, Redact, RedactSettings};
+use stream_core::{Action, Stage};
+use stream_policies::{Pattern, Place, Redact, RedactSettings};
 
 use crate::kit::{Ran, anthropic, chat, data, gemini, named, responses, run, whole};
 
@@ -300,7 +300,7 @@ fn a_redactor_of_text_alone_and_one_that_watches_leave_what_is_beside_the_answer
     let body = chat::delta(&format!(r#"{{"content":"ok","note":"{KEY}"}}"#)) + &chat::end("stop");
     let text = || settings().places([Place::Content]).build().unwrap();
     assert_eq!(run(text, &body).out, body);
-    let watching = run(|| Monitor::new(redact()), &body);
+    let watching = run(|| Stage::new(redact()).monitor(), &body);
     assert_eq!((watching.out, watching.edits), (body, Vec::new()));
 }
 

@@ -11,17 +11,18 @@
 //! use stream_testkit::{Script, WireKind};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() {
+//! # async fn main() -> Result<(), stream_core::BuildError> {
 //! let log = Script::new().text("Hello").to_log(WireKind::OpenAiChat);
 //! let half = log.bytes().len() / 2;
 //! let (upstream, watch) = watched(Upstream::new(&log).fault(&Fault::Break { at: half }));
-//! let processor = StreamProcessor::new(upstream, Passthrough);
+//! let processor = StreamProcessor::new(upstream, Passthrough)?;
 //! let handle = processor.handle();
 //! let out: Vec<_> = processor.collect().await;
 //!
 //! assert_eq!(handle.outcome().unwrap().error.unwrap().kind(), ErrorKind::Transport);
 //! assert_eq!(check(Format::OpenAiChat, &out.concat()).view().ended, Ended::Error);
 //! assert!(watch.is_dropped());
+//! # Ok(())
 //! # }
 //! ```
 

@@ -18,9 +18,9 @@ use crate::{Script, WireKind};
 /// A policy that does not enforce what it decides, and one that failed open, promise nothing; nor does one about what it
 /// does not look at.
 pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
-    let policy = (case.factory)();
-    let needs = policy.needs();
-    if !policy.enforces() {
+    let stage = (case.factory)();
+    let needs = stage.policy().needs(case.config.requested());
+    if !stage.is_enforced() {
         return Ok(Standing::Vacuous);
     }
     let run = case.replay().run();
@@ -32,11 +32,11 @@ pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
     }
     let one = case.one_choice || case.input(&run).view().choices.len() < 2;
     let readings = readings(kind, one, &run);
-    let calls = calls(case, needs, &readings)?;
+    let calls = calls(case, &needs, &readings)?;
     // What the writer says in place of an answer is nobody's text to take out.
     let ended = run.decisions.iter().filter(|decision| decision.action == Action::Terminated);
     let own: Vec<&str> = ended.filter_map(|decision| decision.reason.as_deref()).collect();
-    let texts = texts(case, kind, needs, &own, &readings)?;
+    let texts = texts(case, kind, &needs, &own, &readings)?;
     Ok(calls.or(texts))
 }
 
@@ -51,14 +51,14 @@ fn readings(kind: WireKind, one: bool, run: &Replayed) -> Vec<(&'static str, Rea
 }
 
 /// Every call that is read is one that was released.
-fn calls(case: &Case<'_>, needs: Needs, readings: &[(&'static str, Reading)]) -> Result<Standing, Breach> {
+fn calls(case: &Case<'_>, needs: &Needs, readings: &[(&'static str, Reading)]) -> Result<Standing, Breach> {
     if needs.of_calls() == Attention::Nothing {
         return Ok(Standing::Vacuous);
     }
     let seen = Seen::default();
     let witnessed = seen.clone();
-    let replay =
-        case.replay().policy(move || Witness { needs: needs.structure(false), seen: witnessed.clone() });
+    let needs = needs.clone().structure(false);
+    let replay = case.replay().policy(move || Witness { needs: needs.clone(), seen: witnessed.clone() });
     if replay.try_run().is_err() {
         // The policy turns calls into text: there are none behind it.
         return Ok(Standing::Vacuous);
@@ -93,7 +93,7 @@ fn list(calls: &[Call]) -> String {
 fn texts(
     case: &Case<'_>,
     kind: WireKind,
-    needs: Needs,
+    needs: &Needs,
     own: &[&str],
     readings: &[(&'static str, Reading)],
 ) -> Result<Standing, Breach> {

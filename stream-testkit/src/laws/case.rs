@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use stream_core::{Action, Config, Policy};
+use stream_core::{Action, Config, Stage};
 
 use super::events;
 use crate::conformance::{Report, check, check_whole};
@@ -11,7 +11,7 @@ use crate::replay::{Replay, Replayed};
 use crate::{ChunkLog, Cut};
 
 /// Makes the policy of one stream.
-pub(super) type Factory = Arc<dyn Fn() -> Box<dyn Policy> + Send + Sync>;
+pub(super) type Factory = Arc<dyn Fn() -> Stage + Send + Sync>;
 
 /// One policy, one log, one cut.
 #[derive(Clone)]

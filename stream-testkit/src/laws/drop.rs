@@ -67,7 +67,7 @@ fn dropped_after(case: &Case<'_>, polls: usize) -> Result<Dropped, Breach> {
     let runtime = runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     let Ok(runtime) = runtime else { return Breach::new("a runtime", "none") };
     let calls = Arc::new(Calls::default());
-    let spy = Spy { policy: (case.factory)(), calls: Arc::clone(&calls) };
+    let spy = (case.factory)().wrap(|policy| Spy { policy, calls: Arc::clone(&calls) });
     let pieces: Vec<Bytes> = case.cut.apply(&case.log).into_iter().map(|(_, bytes)| bytes).collect();
     let upstream = stream::unfold(pieces.into_iter(), |mut pieces| async move {
         let piece = pieces.next()?;

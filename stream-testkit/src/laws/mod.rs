@@ -19,31 +19,23 @@
 //! [`check`] tries all of them over one log, cut in every way, and answers with the smallest case that breaks one:
 //!
 //! ```
-//! use stream_core::{Chunk, Context, Policy, PolicyError, StreamState, async_trait};
+//! use stream_core::policy_fn;
 //! use stream_testkit::{Fragments, Script, WireKind, laws};
 //!
-//! /// Means to hide a word, and looks at each chunk alone.
-//! struct Hide;
-//!
-//! #[async_trait]
-//! impl Policy for Hide {
-//!     async fn on_chunk(
-//!         &mut self,
-//!         chunk: Chunk,
-//!         _: &StreamState,
-//!         ctx: &mut Context<'_>,
-//!     ) -> Result<(), PolicyError> {
+//! // Means to hide a word, and looks at each chunk alone.
+//! let hide = || {
+//!     policy_fn(|chunk, _, ctx| {
 //!         let hidden = chunk.text().map(|text| text.replace("secret", "…"));
 //!         ctx.send(match hidden {
 //!             Some(text) => chunk.with_text(text),
 //!             None => chunk,
 //!         });
 //!         Ok(())
-//!     }
-//! }
+//!     })
+//! };
 //!
 //! let script = Script::new().text("It is a secret, you know.").text_fragments(Fragments::Chars(20));
-//! let broken = laws::check(|| Hide, &script.to_log(WireKind::OpenAiChat)).unwrap_err();
+//! let broken = laws::check(hide, &script.to_log(WireKind::OpenAiChat)).unwrap_err();
 //! assert_eq!(broken.law().name(), "rechunking");
 //! ```
 
@@ -72,7 +64,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use stream_core::{Config, Policy};
+use stream_core::{Config, Stage};
 
 pub use self::broken::Broken;
 use self::case::{Case, Factory};
@@ -85,7 +77,7 @@ use crate::{ChunkLog, Cut};
 /// # Errors
 ///
 /// With the smallest case found that breaks a law.
-pub fn check<P: Policy + 'static>(
+pub fn check<P: Into<Stage>>(
     factory: impl Fn() -> P + Send + Sync + 'static,
     log: &ChunkLog,
 ) -> Result<Tally, Broken> {
@@ -107,8 +99,8 @@ pub struct Laws {
 
 impl Laws {
     /// All laws, over cuts of every kind. The factory is called for each run: no state is shared between streams.
-    pub fn of<P: Policy + 'static>(factory: impl Fn() -> P + Send + Sync + 'static) -> Self {
-        let factory: Factory = Arc::new(move || Box::new(factory()));
+    pub fn of<P: Into<Stage>>(factory: impl Fn() -> P + Send + Sync + 'static) -> Self {
+        let factory: Factory = Arc::new(move || factory().into());
         Self {
             factory,
             config: Config::default(),

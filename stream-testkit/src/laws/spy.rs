@@ -4,11 +4,8 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
-use std::time::Duration;
 
-use stream_core::{
-    Chunk, Context, End, Needs, OnFailure, Policy, PolicyError, Request, Scrub, StreamState, async_trait,
-};
+use stream_core::{Chunk, Context, End, Needs, Policy, PolicyError, Request, StreamState, async_trait};
 
 /// How often hooks were called.
 #[derive(Debug, Default)]
@@ -29,28 +26,8 @@ impl Policy for Spy {
         self.policy.name()
     }
 
-    fn needs(&self) -> Needs {
-        self.policy.needs()
-    }
-
-    fn needs_for(&self, request: &Request) -> Needs {
-        self.policy.needs_for(request)
-    }
-
-    fn scrub(&self, request: &Request) -> Option<Box<dyn Scrub>> {
-        self.policy.scrub(request)
-    }
-
-    fn on_failure(&self) -> OnFailure {
-        self.policy.on_failure()
-    }
-
-    fn time_limit(&self) -> Option<Duration> {
-        self.policy.time_limit()
-    }
-
-    fn enforces(&self) -> bool {
-        self.policy.enforces()
+    fn needs(&self, request: &Request) -> Needs {
+        self.policy.needs(request)
     }
 
     async fn on_chunk(

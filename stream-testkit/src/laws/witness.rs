@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use stream_core::{
-    BlockKey, CallFlavor, Chunk, Context, End, Needs, Policy, PolicyError, StreamBlock, StreamState,
-    async_trait,
+    BlockKey, CallFlavor, Chunk, Context, End, Needs, PolicyError, Request, StreamBlock, StreamState,
+    SyncPolicy, Verdict,
 };
 
 use crate::models::{Call, CallKind};
@@ -50,17 +50,12 @@ impl Seen {
     }
 }
 
-#[async_trait]
-impl Policy for Witness {
-    fn needs(&self) -> Needs {
-        self.needs
+impl SyncPolicy for Witness {
+    fn needs(&self, _: &Request) -> Needs {
+        self.needs.clone()
     }
 
-    fn awaits(&self) -> bool {
-        false
-    }
-
-    async fn on_chunk(
+    fn on_chunk(
         &mut self,
         chunk: Chunk,
         state: &StreamState,
@@ -74,17 +69,12 @@ impl Policy for Witness {
             ctx.send(chunk);
         }
         if let Some(key) = done {
-            ctx.flush_block(key);
+            ctx.settle(key, Verdict::Release)?;
         }
         Ok(())
     }
 
-    async fn on_end(
-        &mut self,
-        _: End,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
+    fn on_end(&mut self, _: End, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
         for block in state.blocks() {
             self.seen.see(block);
         }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use stream_core::{Config, Decision, Outcome, Policy};
+use stream_core::{Chain, Config, Decision, Outcome};
 
 pub use self::steps::{Shown, Step};
 use crate::conformance::{Allow, Format, Report, View, check_whole_with, check_with};
@@ -38,13 +38,13 @@ pub struct Replay {
     log: ChunkLog,
     cut: Cut,
     config: Config,
-    policies: Vec<Factory>,
+    chains: Vec<Factory>,
     stop: Option<Stop>,
     redact: Redact,
 }
 
-/// Makes the policy of one stream.
-type Factory = Arc<dyn Fn() -> Box<dyn Policy> + Send + Sync>;
+/// Makes policies of one stream.
+type Factory = Arc<dyn Fn() -> Chain + Send + Sync>;
 
 /// Where the upstream stops before its end, in bytes.
 #[derive(Debug, Clone, Copy)]
@@ -60,7 +60,7 @@ impl Replay {
             log: log.borrow().clone(),
             cut: Cut::Original,
             config: Config::default(),
-            policies: Vec::new(),
+            chains: Vec::new(),
             stop: None,
             redact: Redact::nothing(),
         }
@@ -96,9 +96,9 @@ impl Replay {
         self
     }
 
-    /// Adds a policy behind those before. Each run makes its own.
-    pub fn policy<P: Policy + 'static>(mut self, factory: impl Fn() -> P + Send + Sync + 'static) -> Self {
-        self.policies.push(Arc::new(move || Box::new(factory())));
+    /// Adds a policy, a stage or a whole chain behind those before. Each run makes its own.
+    pub fn policy<P: Into<Chain>>(mut self, factory: impl Fn() -> P + Send + Sync + 'static) -> Self {
+        self.chains.push(Arc::new(move || factory().into()));
         self
     }
 
@@ -133,7 +133,7 @@ impl fmt::Debug for Replay {
             .field("log", &self.log.name())
             .field("cut", &self.cut)
             .field("config", &self.config)
-            .field("policies", &self.policies.len())
+            .field("chains", &self.chains.len())
             .field("stop", &self.stop)
             .finish()
     }

@@ -1,7 +1,8 @@
 //! Running a replay.
 
 use futures::StreamExt as _;
-use stream_core::processor::{BuildError, Builder};
+use stream_core::BuildError;
+use stream_core::processor::Builder;
 use stream_core::{Outcome, StreamProcessor};
 use tokio::runtime;
 use tokio::time::Instant;
@@ -70,10 +71,10 @@ impl Replay {
         let recorder = Recorder::new(start);
         let mut builder = StreamProcessor::builder().config(self.config.clone()).observer(recorder.clone());
         let mut policies = Vec::new();
-        for factory in &self.policies {
-            let policy = factory();
-            policies.push(policy.name().to_owned());
-            builder = builder.policy(policy);
+        for factory in &self.chains {
+            let chain = factory();
+            policies.extend(chain.iter().map(|stage| stage.name().to_owned()));
+            builder = builder.chain(chain);
         }
         let run = async {
             if self.log.is_whole() {

@@ -40,7 +40,7 @@ use crate::LogError;
 /// let before = Tap::new(directory.join("hi.in.sse"));
 /// let after = Tap::new(directory.join("hi.out.sse"));
 /// let recording = before.recording();
-/// let processor = StreamProcessor::new(before.on(upstream), Passthrough);
+/// let processor = StreamProcessor::new(before.on(upstream), Passthrough)?;
 /// let sent: Vec<Bytes> = after.on(processor).collect().await;
 ///
 /// assert_eq!(sent.concat(), body.as_bytes());

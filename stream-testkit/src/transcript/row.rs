@@ -111,9 +111,11 @@ pub(super) fn staged(effects: &[Staged], payload: bool) -> String {
         Staged::Buffer { edited: true } => "buffer edited".to_owned(),
         Staged::Flush(None) => "flush".to_owned(),
         Staged::Flush(Some(key)) => format!("flush {key}"),
-        Staged::CutBehind(key) => format!("cut behind {key}"),
-        Staged::FlushFirst { block, chunks, edited: 0 } => format!("flush {chunks} of {block}"),
-        Staged::FlushFirst { block, chunks, edited } => format!("flush {chunks} of {block}, {edited} edited"),
+        Staged::Release { block, chunks: 0, .. } => format!("cut behind {block}"),
+        Staged::Release { block, chunks, edited: 0, .. } => format!("flush {chunks} of {block}"),
+        Staged::Release { block, chunks, edited, .. } => {
+            format!("flush {chunks} of {block}, {edited} edited")
+        }
         Staged::SettleAfter(key) => format!("settle {key} later"),
         Staged::Discard(key) => format!("discard {key}"),
         Staged::Replace(key) => format!("replace {key}"),

@@ -3,12 +3,15 @@
 use std::collections::HashMap;
 
 use stream_core::{
-    BlockKey, Channel, Chunk, ChunkKind, Context, End, Ending, Policy, PolicyError, StreamState, async_trait,
+    BlockKey, Channel, Chunk, ChunkKind, Context, End, Ending, Policy, PolicyError, Release, StreamState,
+    Verdict, async_trait,
 };
+
+pub(crate) type Did = Result<(), PolicyError>;
 
 /// A policy that never waits.
 pub(crate) trait Steps: Send {
-    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>);
+    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did;
 
     fn end(&mut self, _ctx: &mut Context<'_>) {}
 
@@ -30,8 +33,7 @@ impl<T: Steps> Policy for Plain<T> {
         state: &StreamState,
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
-        self.0.step(chunk, state, ctx);
-        Ok(())
+        self.0.step(chunk, state, ctx)
     }
 
     async fn on_end(&mut self, _: End, _: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
@@ -48,8 +50,9 @@ impl<T: Steps> Policy for Plain<T> {
 pub(crate) struct AllowAll;
 
 impl Steps for AllowAll {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         ctx.send(chunk);
+        Ok(())
     }
 }
 
@@ -57,8 +60,9 @@ impl Steps for AllowAll {
 pub(crate) struct HoldAll;
 
 impl Steps for HoldAll {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         ctx.buffer(chunk);
+        Ok(())
     }
 
     fn end(&mut self, ctx: &mut Context<'_>) {
@@ -70,15 +74,16 @@ impl Steps for HoldAll {
 pub(crate) struct HoldCalls;
 
 impl Steps for HoldCalls {
-    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
         if chunk.is_tool_call() {
             ctx.buffer(chunk);
         } else {
             ctx.send(chunk);
         }
         if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) {
-            ctx.flush_block(call.key());
+            ctx.settle(call.key(), Verdict::Release)?;
         }
+        Ok(())
     }
 }
 
@@ -86,10 +91,11 @@ impl Steps for HoldCalls {
 pub(crate) struct DropCalls;
 
 impl Steps for DropCalls {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         if !chunk.is_tool_call() {
             ctx.send(chunk);
         }
+        Ok(())
     }
 }
 
@@ -97,12 +103,13 @@ impl Steps for DropCalls {
 pub(crate) struct Shout;
 
 impl Steps for Shout {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         let loud = content(&chunk).map(|(_, text)| text.to_uppercase());
         ctx.send(match loud {
             Some(text) => chunk.with_text(text),
             None => chunk,
         });
+        Ok(())
     }
 }
 
@@ -114,25 +121,26 @@ pub(crate) const SECRET: &str = "secret";
 pub(crate) struct Redact(HashMap<BlockKey, Held>);
 
 impl Steps for Redact {
-    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
         if let Some((key, text)) = content(&chunk) {
             let held = self.0.entry(key).or_default();
             let scanned = Scanned::of(&held.tail, &text, "[…]");
             if scanned.found {
-                ctx.discard(key);
+                held.empty(key, ctx);
                 held.before.push_str(&scanned.text);
                 held.tail = scanned.tail;
                 let chunk = chunk.with_text(format!("{}{}", held.before, held.tail));
                 held.let_go(chunk, ctx);
             } else {
-                held.go_on(key, &text, scanned, chunk, ctx);
+                held.go_on(key, &text, scanned, chunk, ctx)?;
             }
         } else {
             ctx.send(chunk);
         }
         if let Some(block) = state.just_completed() {
-            ctx.flush_block(block.key());
+            ctx.settle(block.key(), Verdict::Release)?;
         }
+        Ok(())
     }
 
     fn end(&mut self, ctx: &mut Context<'_>) {
@@ -145,25 +153,26 @@ impl Steps for Redact {
 pub(crate) struct StopAtSecret(HashMap<BlockKey, Held>);
 
 impl Steps for StopAtSecret {
-    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
+    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
         if let Some((key, text)) = content(&chunk) {
             let held = self.0.entry(key).or_default();
             let scanned = Scanned::of(&held.tail, &text, "\u{0}");
             if scanned.found {
                 let (before, _) = scanned.text.split_once('\u{0}').unwrap();
                 let before = format!("{}{before}", held.before);
-                ctx.discard(key);
+                held.empty(key, ctx);
                 ctx.send(chunk.with_text(before));
                 ctx.terminate(Ending::refuse("this answer was stopped"));
             } else {
-                held.go_on(key, &text, scanned, chunk, ctx);
+                held.go_on(key, &text, scanned, chunk, ctx)?;
             }
         } else {
             ctx.send(chunk);
         }
         if let Some(block) = state.just_completed() {
-            ctx.flush_block(block.key());
+            ctx.settle(block.key(), Verdict::Release)?;
         }
+        Ok(())
     }
 
     fn end(&mut self, ctx: &mut Context<'_>) {
@@ -183,17 +192,32 @@ fn content(chunk: &Chunk) -> Option<(BlockKey, String)> {
 pub(crate) struct Held {
     before: String,
     tail: String,
+    chunks: usize,
 }
 
 impl Held {
     /// The text goes on and nothing was found.
-    fn go_on(&mut self, key: BlockKey, text: &str, scanned: Scanned, chunk: Chunk, ctx: &mut Context<'_>) {
+    fn go_on(
+        &mut self,
+        key: BlockKey,
+        text: &str,
+        scanned: Scanned,
+        chunk: Chunk,
+        ctx: &mut Context<'_>,
+    ) -> Did {
         if scanned.tail.len() <= text.len() {
-            ctx.flush_block(key);
+            self.chunks = 0;
+            ctx.settle(key, Verdict::Release)?;
             self.before = text[..text.len() - scanned.tail.len()].to_owned();
         }
         self.tail = scanned.tail;
         self.let_go(chunk, ctx);
+        Ok(())
+    }
+
+    /// What is held says nothing.
+    fn empty(&mut self, key: BlockKey, ctx: &mut Context<'_>) {
+        ctx.release(key, Release::first(vec![Some(String::new()); std::mem::take(&mut self.chunks)]));
     }
 
     /// Sends the chunk unless it ends in what may be the secret.
@@ -202,6 +226,7 @@ impl Held {
             self.before.clear();
             ctx.send(chunk);
         } else {
+            self.chunks += 1;
             ctx.buffer(chunk);
         }
     }

@@ -18,8 +18,10 @@ impl Policy for NoRm {
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
         match completed_call(state) {
-            Some(call) if call.name() == "rm" => ctx.discard_because(call.key(), "rm is not allowed"),
-            Some(call) => ctx.flush_block(call.key()),
+            Some(call) if call.name() == "rm" => {
+                ctx.settle(call.key(), Verdict::drop("rm is not allowed"))?;
+            }
+            Some(call) => ctx.settle(call.key(), Verdict::Release)?,
             None if chunk.is_tool_call() => ctx.buffer(chunk),
             None => ctx.send(chunk),
         }
@@ -86,7 +88,7 @@ impl Policy for SlowHook {
     ) -> Result<(), PolicyError> {
         if let Some(call) = completed_call(state) {
             tokio::time::sleep(self.0).await;
-            ctx.flush_block(call.key());
+            ctx.settle(call.key(), Verdict::Release)?;
         } else if chunk.is_tool_call() {
             ctx.buffer(chunk);
         } else {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use envoy_suite::{Client, Ending, Envoy, Model, Processor, Reply, Version};
 use stream_core::{
-    Attention, Chunk, Context, Needs, Passthrough, Policy, PolicyError, StreamState, Verdict, async_trait,
+    Attention, Chunk, Context, Needs, Passthrough, Policy, PolicyError, Request, StreamState, Verdict,
+    async_trait,
 };
 use stream_testkit::{Cut, Fragments, Script, WireKind};
 
@@ -75,7 +76,7 @@ struct Slow;
 
 #[async_trait]
 impl Policy for Slow {
-    fn needs(&self) -> Needs {
+    fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().calls(Attention::Completed)
     }
 

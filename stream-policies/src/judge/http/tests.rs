@@ -133,10 +133,10 @@ async fn the_webhook_allows_denies_and_replaces() {
         (r#"{"verdict":"allow"}"#, Verdict::Release),
         (r#"{"verdict":"deny"}"#, denied("the webhook denies it", None)),
         (r#"{"verdict":"deny","reason":"no","notice":"sorry"}"#, denied("no", Some("sorry"))),
-        (r#"{"verdict":"replace","arguments":"{}"}"#, Verdict::Replace(Replacement::new("{}"))),
+        (r#"{"verdict":"replace","arguments":"{}"}"#, Verdict::Replace(Replacement::arguments("{}"))),
         (
             r#"{"verdict":"replace","arguments":"{}","name":"pwd"}"#,
-            Verdict::Replace(Replacement::new("{}").named("pwd")),
+            Verdict::Replace(Replacement::arguments("{}").named("pwd")),
         ),
     ] {
         assert_eq!(webhook(vec![says(answer)]).await, (Ok(verdict), 1), "{answer}");

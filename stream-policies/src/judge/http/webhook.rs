@@ -55,7 +55,7 @@ impl Judge for Webhook {
                 Verdict::Drop { reason, notice }
             }
             Some(Answer::Replace { arguments, name }) => {
-                let with = Replacement::new(arguments);
+                let with = Replacement::arguments(arguments);
                 Verdict::Replace(match name {
                     Some(name) => with.named(name),
                     None => with,

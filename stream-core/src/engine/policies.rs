@@ -3,6 +3,7 @@
 use crate::policy::Policy;
 
 /// Calls `on_abort` of every policy that has not come to its end.
+#[derive(Default)]
 pub(crate) struct Policies {
     list: Vec<Box<dyn Policy>>,
     over: Vec<bool>,
@@ -23,6 +24,11 @@ impl Policies {
         if let Some(over) = self.over.get_mut(stage) {
             *over = true;
         }
+    }
+
+    /// The stream is over: none of them is told again.
+    pub(crate) fn close_all(&mut self) {
+        self.over.fill(true);
     }
 
     pub(crate) fn abort(&mut self, stage: usize) {

@@ -1,0 +1,88 @@
+//! Which policies can work together.
+
+use std::fmt;
+
+use super::Config;
+use super::spec::Spec;
+use crate::block::MAX_STAGES;
+use crate::policy::Attention;
+
+/// Whether these policies can work together in such a stream.
+pub(super) fn check(specs: &[Spec], config: &Config) -> Result<(), BuildError> {
+    // Where all policies only watch, the stream has a stage of its own.
+    let enforces = specs.iter().any(|spec| !spec.watching);
+    let limit = if enforces { MAX_STAGES } else { MAX_STAGES - 1 };
+    if specs.len() > limit {
+        return Err(BuildError::TooMany { limit, found: specs.len() });
+    }
+    let mut hider: Option<&str> = None;
+    for Spec { name, needs, watching, .. } in specs {
+        if let (Some(hider), true) = (hider, needs.calls != Attention::Nothing) {
+            return Err(BuildError::BlindPolicy { hider: hider.to_owned(), blind: name.clone() });
+        }
+        if needs.session && !config.request.tells_session() {
+            return Err(BuildError::NoSession { policy: name.clone() });
+        }
+        if needs.text_calls && config.text_calls.is_none() {
+            return Err(BuildError::NoTextCalls { policy: name.clone() });
+        }
+        if needs.hides_calls && !watching {
+            hider = Some(name);
+        }
+    }
+    Ok(())
+}
+
+/// Why policies cannot work together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A policy that needs calls stands behind one that turns calls into text: it would never see one.
+    BlindPolicy {
+        /// The policy that turns calls into text.
+        hider: String,
+        /// The policy that would see none.
+        blind: String,
+    },
+    /// A policy counts by session, and the request does not say to which it belongs, nor that it has none: the policy
+    /// would never count.
+    NoSession {
+        /// The policy that counts.
+        policy: String,
+    },
+    /// A policy is about calls that are written as text, and the settings do not say which are looked for: the policy
+    /// would never see one.
+    NoTextCalls {
+        /// The policy that would see none.
+        policy: String,
+    },
+    /// There are too many policies.
+    TooMany {
+        /// How many there may be.
+        limit: usize,
+        /// How many there are.
+        found: usize,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BlindPolicy { hider, blind } => write!(
+                f,
+                "expected {blind}, which needs tool calls, before {hider}, which turns them into text; found it behind"
+            ),
+            Self::NoSession { policy } => write!(
+                f,
+                "expected a request that names its session, by which {policy} counts, or says that it has none; found neither"
+            ),
+            Self::NoTextCalls { policy } => write!(
+                f,
+                "expected settings that say which calls are looked for in the text, for {policy}; found none: it would never see a call"
+            ),
+            Self::TooMany { limit, found } => write!(f, "expected at most {limit} policies, found {found}"),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}

@@ -1,0 +1,84 @@
+//! Judges at work.
+
+use std::fmt;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use futures::FutureExt as _;
+
+use super::Failure;
+use crate::ledger::Ticket;
+use crate::policy::{Verdict, VerdictFuture};
+
+/// A judge at work, for the host to poll: its answer is [`Input::Verdict`](super::Input::Verdict), `None` if nobody waits for
+/// it any more.
+///
+/// The engine drops the judge itself, the moment its verdict can no longer count: what a judge does costs money.
+#[must_use = "a judge does nothing unless polled"]
+pub struct Judging {
+    ticket: Ticket,
+    slot: Arc<Mutex<Slot>>,
+}
+
+/// Keeps a judge at work: when this is dropped, so is the judge.
+#[derive(Debug)]
+pub(super) struct Keeps(Arc<Mutex<Slot>>);
+
+struct Slot {
+    judge: Option<VerdictFuture>,
+    waker: Option<Waker>,
+}
+
+impl Judging {
+    pub(super) fn new(ticket: Ticket, judge: VerdictFuture) -> (Self, Keeps) {
+        let slot = Arc::new(Mutex::new(Slot { judge: Some(judge), waker: None }));
+        (Self { ticket, slot: Arc::clone(&slot) }, Keeps(slot))
+    }
+}
+
+impl Future for Judging {
+    type Output = Option<(Ticket, Result<Verdict, Failure>)>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(judge) = &mut slot.judge else { return Poll::Ready(None) };
+        let polled = AssertUnwindSafe(judge).catch_unwind().poll_unpin(cx);
+        let answer = match polled {
+            Poll::Ready(Ok(verdict)) => verdict.map_err(Failure::Failed),
+            Poll::Ready(Err(_)) => Err(Failure::Panicked),
+            Poll::Pending => {
+                slot.waker = Some(cx.waker().clone());
+                return Poll::Pending;
+            }
+        };
+        slot.judge = None;
+        Poll::Ready(Some((self.ticket, answer)))
+    }
+}
+
+impl Drop for Keeps {
+    fn drop(&mut self) {
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (judge, waker) = (slot.judge.take(), slot.waker.take());
+        drop(slot);
+        drop(judge);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slot").field("at_work", &self.judge.is_some()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Judging {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Judging").field("ticket", &self.ticket).finish_non_exhaustive()
+    }
+}

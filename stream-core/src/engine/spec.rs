@@ -1,0 +1,48 @@
+//! What a stage is made of.
+
+use std::time::Duration;
+
+use crate::policy::{Needs, OnFailure, Stage};
+use crate::request::Request;
+use crate::scrub::Scrubber;
+
+/// What a stage is made of, once the format is known.
+#[derive(Debug)]
+pub(super) struct Spec {
+    pub(super) name: String,
+    pub(super) needs: Needs,
+    pub(super) on_failure: OnFailure,
+    pub(super) time_limit: Option<Duration>,
+    pub(super) watching: bool,
+    pub(super) scrubber: Option<Scrubber>,
+    /// A comment before the first event was taken out.
+    pub(super) dropped_early: bool,
+}
+
+impl Spec {
+    pub(super) fn of(stage: &Stage, request: &Request) -> Self {
+        let needs = stage.policy.needs(request);
+        Self {
+            name: stage.name().to_owned(),
+            on_failure: stage.on_failure,
+            time_limit: stage.time_limit,
+            watching: stage.monitored,
+            scrubber: needs.scrub.clone().map(Scrubber::new),
+            dropped_early: false,
+            needs,
+        }
+    }
+
+    /// A stage that folds and looks at nothing: the way of a stream without policies, or with policies that only watch.
+    pub(super) fn none() -> Self {
+        Self {
+            name: "none".to_owned(),
+            needs: Needs::nothing(),
+            on_failure: OnFailure::Close,
+            time_limit: None,
+            watching: false,
+            scrubber: None,
+            dropped_early: false,
+        }
+    }
+}

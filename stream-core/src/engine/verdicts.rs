@@ -1,0 +1,178 @@
+//! What hooks staged, what judges answered and what the host asked for is carried out.
+
+use std::collections::VecDeque;
+
+use super::judging::Keeps;
+use super::{Engine, Failure, Judging};
+use crate::block::BlockKey;
+use crate::closing::Closing;
+use crate::context::Effects;
+use crate::error::{Error, ErrorKind};
+use crate::ledger::Ticket;
+use crate::policy::{End, OnFailure, PolicyError, Verdict};
+use crate::record::{Action, Cause};
+use crate::stage::{Asked, StageState};
+use crate::wire::Ending;
+
+/// A judge that is waited for.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) stage: usize,
+    pub(super) key: BlockKey,
+    /// The verdict if there is none.
+    otherwise: Option<Verdict>,
+    /// The judge is dropped with this.
+    _keeps: Keeps,
+}
+
+impl Engine {
+    /// Carries out what a hook staged.
+    pub(super) fn commit(&mut self, stage: usize, effects: Effects) {
+        if let Some(misuse) = effects.misuse {
+            self.fail(stage, Failure::Failed(PolicyError::new(misuse)));
+            return;
+        }
+        let staged = self.observer.is_some().then(|| (effects.staged(), self.stages[stage].shown.is_none()));
+        let mut out = Vec::new();
+        let committed = self.stages[stage].commit(effects, self.now, &mut out);
+        for ticket in committed.settled {
+            self.tickets.remove(ticket);
+        }
+        let mut asked = VecDeque::new();
+        for Asked { key, within, otherwise, future } in committed.decide {
+            let ticket = Ticket(self.next_ticket);
+            self.next_ticket += 1;
+            self.stages[stage].ledgers.get_mut(key).pending = Some(ticket);
+            let deadline = self.now.saturating_add(self.time_to_decide(stage, within));
+            let (judging, keeps) = Judging::new(ticket, future);
+            self.tickets.insert(ticket, deadline, Pending { stage, key, otherwise, _keeps: keeps });
+            asked.push_back(judging);
+        }
+        for (key, time, verdict) in committed.settle_after {
+            self.due.insert(key, self.now.saturating_add(time), verdict);
+        }
+        if let Some((effects, at_end)) = staged {
+            self.report_staged(stage, at_end, &effects);
+        }
+        self.forward(stage, out);
+        if let Some(ending) = committed.terminate {
+            self.terminate(stage, ending);
+            return;
+        }
+        self.asked.append(&mut asked);
+    }
+
+    /// A hook did not return `Ok`: nothing it staged takes place.
+    pub(super) fn fail(&mut self, stage: usize, failure: Failure) {
+        self.policies.close(stage);
+        let policy = &self.stages[stage];
+        let (kind, what) = match failure {
+            Failure::Failed(error) => (ErrorKind::PolicyFailed, format!("found an error: {error}")),
+            Failure::Panicked => (ErrorKind::PolicyPanicked, "found a panic".to_owned()),
+            Failure::TimedOut => {
+                (ErrorKind::PolicyTimedOut, format!("found none after {:?}", self.time_limit(stage)))
+            }
+        };
+        let error = Error::new(kind, format!("expected {} to return, {what}", policy.name));
+        let open = policy.on_failure == OnFailure::Open;
+        self.record(stage, Action::Failed, error.to_string());
+        if open {
+            self.tickets.retain(|pending| pending.stage != stage);
+            let mut out = Vec::new();
+            self.stages[stage].bypass(self.now, &mut out);
+            self.forward(stage, out);
+            return;
+        }
+        if self.stages[stage].watching {
+            self.retire_watching(stage);
+            return;
+        }
+        self.error = Some(error.clone());
+        self.report_error();
+        self.close_abruptly(stage, false, End::Cut(Some(error)), Ending::error("a policy could not decide"));
+    }
+
+    /// The answer of a decision. An answer that is no longer waited for is ignored.
+    pub(super) fn verdict(&mut self, ticket: Ticket, verdict: Result<Verdict, Failure>) {
+        let Some(Pending { stage, key, otherwise, .. }) = self.tickets.remove(ticket) else { return };
+        let open = self.stages[stage].on_failure == OnFailure::Open;
+        let mut cause = match &verdict {
+            Ok(_) => Cause::Verdict,
+            Err(Failure::TimedOut) => Cause::Deadline,
+            Err(_) => Cause::PolicyFailed,
+        };
+        let verdict = verdict.unwrap_or_else(|failure| {
+            let reason = match failure {
+                Failure::Failed(error) => format!("the judge failed: {error}"),
+                Failure::Panicked => "the judge panicked".to_owned(),
+                Failure::TimedOut => "the judge took too long".to_owned(),
+            };
+            let fallback = || if open { Verdict::Release } else { Verdict::drop(reason) };
+            otherwise.unwrap_or_else(fallback)
+        });
+        let misfit = match &verdict {
+            Verdict::Replace(with) => self.stages[stage].takes(key, with).err(),
+            _ => None,
+        };
+        if misfit.is_some() {
+            cause = Cause::PolicyFailed;
+        }
+        let verdict = match misfit {
+            Some(_) if open => Verdict::Release,
+            Some(misfit) => Verdict::drop(format!("the judge failed: {misfit}")),
+            None => verdict,
+        };
+        self.carry_out(stage, key, verdict, cause);
+    }
+
+    pub(super) fn carry_out(&mut self, stage: usize, key: BlockKey, verdict: Verdict, cause: Cause) {
+        let mut out = Vec::new();
+        self.stages[stage].cause = cause;
+        let ending = self.stages[stage].verdict(key, verdict, self.now, &mut out);
+        self.stages[stage].cause = Cause::Verdict;
+        self.report_verdict(stage, key);
+        self.forward(stage, out);
+        if let Some(ending) = ending {
+            self.terminate(stage, ending);
+        }
+    }
+
+    /// The host drops what is held of a block, whatever its policy is waiting for.
+    pub(super) fn discard(&mut self, key: BlockKey) {
+        let stage = key.stage();
+        let held = |stage: &StageState| {
+            !stage.watching && stage.ledgers.get(key).is_some_and(|ledger| ledger.undecided > 0)
+        };
+        if !self.stages.get(stage).is_some_and(held) {
+            return;
+        }
+        self.tickets.retain(|pending| pending.key != key);
+        let mut out = Vec::new();
+        self.stages[stage].cause = Cause::Host;
+        self.stages[stage].verdict(key, Verdict::drop("the host cancelled it"), self.now, &mut out);
+        self.stages[stage].cause = Cause::Verdict;
+        self.forward(stage, out);
+    }
+
+    /// As [`discard`](Self::discard), for the call with this id in whichever stage holds it.
+    pub(super) fn discard_call(&mut self, id: &str) {
+        let held = self.stages.iter().flat_map(|stage| {
+            let calls = stage.fold.state.tool_calls().filter(|call| call.id() == Some(id));
+            calls.map(crate::block::ToolCall::key)
+        });
+        let held: Vec<BlockKey> = held.collect();
+        held.into_iter().for_each(|key| self.discard(key));
+    }
+
+    /// The host ends the stream.
+    pub(super) fn stop(&mut self, ending: Ending) {
+        if self.written || self.closing.as_ref().is_some_and(Closing::is_abrupt) {
+            return;
+        }
+        self.next = None;
+        self.ensure_stages();
+        let error = Error::new(ErrorKind::Host, "expected the stream to go on, found it ended by the host");
+        self.error = Some(error.clone());
+        self.close_abruptly(0, true, End::Cut(Some(error)), ending);
+    }
+}

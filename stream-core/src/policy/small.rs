@@ -1,0 +1,163 @@
+//! Small policies from closures.
+
+use std::fmt;
+use std::future::Future;
+
+use super::{Attention, Needs, PolicyError, SyncPolicy, Verdict};
+use crate::block::{StreamBlock, ToolCall};
+use crate::chunk::Chunk;
+use crate::context::Context;
+use crate::policy::Decide;
+use crate::request::Request;
+use crate::state::StreamState;
+
+/// A policy from a closure, which is called at every step.
+///
+/// ```
+/// use stream_core::{StreamProcessor, policy_fn};
+///
+/// let shout = policy_fn(|chunk, _, ctx| {
+///     let text = chunk.text().map(str::to_uppercase);
+///     ctx.send(match text {
+///         Some(text) => chunk.with_text(text),
+///         None => chunk,
+///     });
+///     Ok(())
+/// });
+/// let builder = StreamProcessor::builder().policy(shout);
+/// # let _ = builder;
+/// ```
+pub fn policy_fn<F>(hook: F) -> PolicyFn<F>
+where
+    F: FnMut(Chunk, &StreamState, &mut Context<'_>) -> Result<(), PolicyError> + Send,
+{
+    PolicyFn(hook)
+}
+
+/// The policy that [`policy_fn`] makes.
+#[derive(Clone)]
+#[must_use]
+pub struct PolicyFn<F>(F);
+
+impl<F> SyncPolicy for PolicyFn<F>
+where
+    F: FnMut(Chunk, &StreamState, &mut Context<'_>) -> Result<(), PolicyError> + Send,
+{
+    fn name(&self) -> &str {
+        "policy_fn"
+    }
+
+    fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        (self.0)(chunk, state, ctx)
+    }
+}
+
+/// A policy that decides over each tool call once it is complete; everything else passes.
+///
+/// ```
+/// use stream_core::{StreamProcessor, Verdict, each_call};
+///
+/// let no_rm = each_call(|call, _| match call.name() {
+///     "rm" => Verdict::drop("rm is not run here"),
+///     _ => Verdict::Release,
+/// });
+/// let builder = StreamProcessor::builder().policy(no_rm);
+/// # let _ = builder;
+/// ```
+pub fn each_call<F>(judge: F) -> EachCall<F>
+where
+    F: FnMut(&ToolCall, &Request) -> Verdict + Send,
+{
+    EachCall(judge)
+}
+
+/// The policy that [`each_call`] makes.
+#[derive(Clone)]
+#[must_use]
+pub struct EachCall<F>(F);
+
+impl<F> SyncPolicy for EachCall<F>
+where
+    F: FnMut(&ToolCall, &Request) -> Verdict + Send,
+{
+    fn name(&self) -> &str {
+        "each_call"
+    }
+
+    fn needs(&self, _: &Request) -> Needs {
+        Needs::nothing().calls(Attention::Completed)
+    }
+
+    fn on_chunk(&mut self, _: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+        let Some(call) = state.just_completed().and_then(StreamBlock::as_tool_call) else { return Ok(()) };
+        let verdict = (self.0)(call, ctx.request());
+        Ok(ctx.settle(call.key(), verdict)?)
+    }
+}
+
+/// As [`each_call`], with a judge that may take its time: the stream is read on, and other calls are judged beside it.
+///
+/// ```
+/// use stream_core::{StreamProcessor, Verdict, each_call_async};
+///
+/// async fn is_allowed(name: String) -> std::io::Result<bool> {
+///     Ok(name != "rm")
+/// }
+///
+/// let asked = each_call_async(|call, _| {
+///     let name = call.name().to_owned();
+///     async move {
+///         Ok(if is_allowed(name).await? { Verdict::Release } else { Verdict::drop("not allowed") })
+///     }
+/// });
+/// let builder = StreamProcessor::builder().policy(asked);
+/// # let _ = builder;
+/// ```
+pub fn each_call_async<F, V>(judge: F) -> EachCallAsync<F>
+where
+    F: FnMut(&ToolCall, &Request) -> V + Send,
+    V: Future<Output = Result<Verdict, PolicyError>> + Send + 'static,
+{
+    EachCallAsync(judge)
+}
+
+/// The policy that [`each_call_async`] makes.
+#[derive(Clone)]
+#[must_use]
+pub struct EachCallAsync<F>(F);
+
+impl<F, V> SyncPolicy for EachCallAsync<F>
+where
+    F: FnMut(&ToolCall, &Request) -> V + Send,
+    V: Future<Output = Result<Verdict, PolicyError>> + Send + 'static,
+{
+    fn name(&self) -> &str {
+        "each_call"
+    }
+
+    fn needs(&self, _: &Request) -> Needs {
+        Needs::nothing().calls(Attention::Completed)
+    }
+
+    fn on_chunk(&mut self, _: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+        let Some(call) = state.just_completed().and_then(StreamBlock::as_tool_call) else { return Ok(()) };
+        let judge = (self.0)(call, ctx.request());
+        Ok(ctx.decide(call.key(), Decide::by(judge))?)
+    }
+}
+
+macro_rules! named_debug {
+    ($($name:ident),*) => { $(
+        impl<F> fmt::Debug for $name<F> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($name))
+            }
+        }
+    )* };
+}
+named_debug!(PolicyFn, EachCall, EachCallAsync);

@@ -1,0 +1,123 @@
+//! A stage tells the next that a block is complete: an approved call leaves a chain as early as its slowest policy alone
+//! would let it go.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::FutureExt as _;
+use stream_core::engine::{Input, Output};
+use stream_core::{
+    Attention, Chain, Chunk, Config, Context, Ending, Engine, Needs, PolicyError, Request, StreamState,
+    SyncPolicy, Verdict, each_call, policy_fn,
+};
+use stream_testkit::{Script, WireKind};
+
+/// Makes the policies of one stream.
+type Make = fn() -> Chain;
+
+/// Two calls; the second comes slowly, and is dangerous.
+fn script() -> Script {
+    Script::new().text("So.").call("call_one", "ls", r#"{"a":1}"#).call(
+        "call_two",
+        "rm",
+        r#"{"path":"/etc"}"#,
+    )
+}
+
+/// Approves `ls`, and ends the stream at `rm`.
+fn gate() -> impl SyncPolicy {
+    each_call(|call, _| match call.name() {
+        "rm" => Verdict::Terminate(Ending::refuse("no")),
+        _ => Verdict::Release,
+    })
+}
+
+/// Looks at everything and sends it; holds calls until they are complete, as a redactor does.
+struct Redactor;
+
+impl SyncPolicy for Redactor {
+    fn needs(&self, _: &Request) -> Needs {
+        Needs::everything().calls(Attention::Completed)
+    }
+
+    fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        state: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
+        ctx.send(chunk);
+        match state.just_completed().filter(|block| block.as_tool_call().is_some()) {
+            Some(call) => Ok(ctx.settle(call.key(), Verdict::Release)?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Buffers calls chunk by chunk, and flushes each when it is complete.
+fn chunk_by_chunk() -> impl SyncPolicy {
+    policy_fn(|chunk, state, ctx| {
+        let call = state.just_completed().and_then(|block| block.as_tool_call());
+        if chunk.is_tool_call() {
+            ctx.buffer(chunk);
+        } else {
+            ctx.send(chunk);
+        }
+        if let Some(call) = call {
+            ctx.settle(call.key(), Verdict::Release)?;
+        }
+        Ok(())
+    })
+}
+
+fn run(engine: &mut Engine) -> String {
+    let mut out = Vec::new();
+    loop {
+        match engine.poll() {
+            Output::Bytes(bytes) => out.extend_from_slice(&bytes),
+            Output::Hook(hook) => hook.run(Duration::ZERO),
+            Output::Judge(judging) => {
+                let (ticket, verdict) = judging.now_or_never().unwrap().unwrap();
+                engine.handle(Input::Verdict(ticket, verdict), Duration::ZERO);
+            }
+            Output::Wait { .. } | Output::Done => return String::from_utf8(out).unwrap(),
+        }
+    }
+}
+
+/// The bytes up to the event in which the second call opens, and the rest.
+fn halves(kind: WireKind) -> (Bytes, Bytes) {
+    let body = script().bytes(kind);
+    let text = String::from_utf8(body.to_vec()).unwrap();
+    let name = text.find("\"rm\"").unwrap();
+    let border = |border: &str| text[name..].find(border).map(|at| name + at + border.len());
+    let end = border("\r\n\r\n").or_else(|| border("\n\n")).unwrap();
+    (body.slice(..end), body.slice(end..))
+}
+
+#[test]
+fn an_approved_call_leaves_a_chain_while_the_next_one_still_streams_and_is_not_lost_with_it() {
+    let chains: [(&str, Make); 3] = [
+        ("gate", || Chain::from(gate())),
+        ("gate, redactor", || Chain::new().then(gate()).then(Redactor)),
+        ("gate, redactor, chunks, redactor", || {
+            Chain::new().then(gate()).then(Redactor).then(chunk_by_chunk()).then(Redactor)
+        }),
+    ];
+    for kind in WireKind::ALL {
+        let (first, rest) = halves(kind);
+        for (what, chain) in chains {
+            let mut engine = Engine::new(Config::default(), chain()).unwrap();
+            engine.handle(Input::Bytes(first.clone()), Duration::ZERO);
+            let before = run(&mut engine);
+            // Gemini's calls are complete when they come, and the second one has ended the stream.
+            assert!(before.contains("\"ls\"") && !before.contains("\"rm\""), "{kind}, {what}: {before}");
+            engine.handle(Input::Bytes(rest.clone()), Duration::ZERO);
+            engine.handle(Input::End, Duration::ZERO);
+            let after = run(&mut engine);
+            assert!(!after.contains("\"rm\""), "{kind}, {what}: {after}");
+        }
+    }
+}
