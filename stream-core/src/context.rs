@@ -146,13 +146,14 @@ impl<'a> Context<'a> {
     /// # Errors
     ///
     /// [`EffectError::NoPlace`] after the choice has finished, and behind a tool call where the format allows no text
-    /// there (rule 21).
+    /// there (rule 21). That the text found no place is recorded, whatever the hook makes of the error.
     pub fn insert(&mut self, text: impl Into<String>) -> Result<(), EffectError> {
         let over = self.ledgers.is_over(self.choice.unwrap_or(0));
         // A call that opens in this step and is not sent yet stands behind the text.
         let opening = self.state.current.filter(|_| !self.is_staged()).and_then(|key| self.ledgers.get(key));
         let behind = usize::from(opening.is_some_and(|ledger| ledger.is_call && ledger.is_opening()));
         if over || (!self.traits.text_after_call && self.ledgers.calls_ahead() > behind) {
+            self.push(Effect::NoPlace { bytes: text.into().len() });
             return Err(EffectError::NoPlace);
         }
         self.push(Effect::Insert(text.into()));
@@ -315,6 +316,8 @@ pub(crate) enum Effect {
     Settle { key: BlockKey, verdict: Verdict },
     Release { key: BlockKey, release: Release },
     Insert(String),
+    /// A text was to be inserted where there is no place for one.
+    NoPlace { bytes: usize },
     Terminate(Ending),
     Decide { key: BlockKey, within: Option<Duration>, otherwise: Option<Verdict>, future: VerdictFuture },
     SettleAfter { key: BlockKey, time: Duration, verdict: Verdict },
@@ -338,7 +341,7 @@ impl Effect {
                 let (chunks, cuts) = (release.texts.len(), release.cuts);
                 Staged::Release { block: *key, chunks, edited, cuts }
             }
-            Self::Insert(_) => Staged::Insert,
+            Self::Insert(_) | Self::NoPlace { .. } => Staged::Insert,
             Self::Terminate(_) => Staged::Terminate,
             Self::Decide { key, .. } => Staged::Decide(*key),
             Self::SettleAfter { key, .. } => Staged::SettleAfter(*key),

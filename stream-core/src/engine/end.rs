@@ -53,9 +53,11 @@ impl Engine {
             let empty = Outgoing { frame: None, parts: Vec::new() };
             let body = self.whole.take().unwrap_or(empty);
             self.scratch.push(writer.whole(body, ending.as_ref()));
-            if let Some(odd) = writer.normalised() {
+            let (odd, unplaced) = (writer.normalised(), writer.unplaced());
+            if let Some(odd) = odd {
                 self.record(self.first_enforcing(), Action::Normalised, odd.to_string());
             }
+            self.record_unplaced(unplaced);
         } else if let Some(ending) = ending {
             writer.end(&ending, &mut self.scratch);
         }

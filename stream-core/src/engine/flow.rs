@@ -192,10 +192,12 @@ impl Engine {
                 writer.frame(frame, &mut self.scratch);
                 normalised.extend(writer.normalised());
             }
+            let unplaced = writer.unplaced();
             self.put_out();
             for odd in normalised {
                 self.record(self.first_enforcing(), Action::Normalised, odd.to_string());
             }
+            self.record_unplaced(unplaced);
         }
     }
 

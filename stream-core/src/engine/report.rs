@@ -5,6 +5,8 @@ use std::time::Duration;
 use super::Engine;
 use crate::block::BlockKey;
 use crate::closing::Closing;
+use crate::stage::StageState;
+use crate::stage::commit::NO_PLACE;
 use crate::record::{Action, Cause, Decision, Staged, StagedView, VerdictView};
 
 impl Engine {
@@ -29,6 +31,19 @@ impl Engine {
             held: hold.map_or(Duration::ZERO, |hold| now.saturating_sub(hold.since)),
             enforced: !stage.watching,
         });
+    }
+
+    /// Records that texts of policies found no place in the answer.
+    pub(super) fn record_unplaced(&mut self, bytes: usize) {
+        if bytes == 0 {
+            return;
+        }
+        let speaks = |stage: &StageState| stage.speaks && !stage.watching;
+        let stage = self.stages.iter().rposition(speaks).unwrap_or_else(|| self.first_enforcing());
+        self.record(stage, Action::Dropped, NO_PLACE.to_owned());
+        if let Some(decision) = self.stages[stage].decisions.last_mut() {
+            decision.bytes = bytes;
+        }
     }
 
     pub(super) fn report_staged(&mut self, stage: usize, at_end: bool, effects: &[Staged]) {

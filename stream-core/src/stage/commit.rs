@@ -91,6 +91,9 @@ impl StageState {
                     }
                     self.insert(choice.unwrap_or(0), text);
                 }
+                Effect::NoPlace { bytes } => {
+                    self.note(None, Action::Dropped, Some(NO_PLACE.into()), bytes, Duration::ZERO);
+                }
                 Effect::Terminate(ending) => {
                     committed.terminate = Some(ending);
                     break;
@@ -153,6 +156,7 @@ impl StageState {
         match verdict {
             Verdict::Release => self.settle(key, Outcome::Release, None, now),
             Verdict::Drop { reason, notice } => {
+                self.speaks |= notice.is_some();
                 let notice = notice.map(Text::from);
                 self.settle(key, Outcome::Drop { notice }, Some(reason), now);
                 // The verdict is over the block, also over what has not come yet. A block that is over and said nothing has
@@ -211,7 +215,10 @@ impl StageState {
         let reason = with.reason.take();
         let is_text = self.fold.state.block(key).is_some_and(|block| block.channel().is_some());
         let outcome = match with.with {
-            With::Text(text) if !is_text => Outcome::Say(text.into()),
+            With::Text(text) if !is_text => {
+                self.speaks = true;
+                Outcome::Say(text.into())
+            }
             With::Structured { id } => Outcome::Promote { id: id.into() },
             _ => Outcome::Replace(with),
         };
@@ -250,3 +257,6 @@ impl StageState {
         }
     }
 }
+
+/// Why a text of a policy's own did not leave.
+pub(crate) const NO_PLACE: &str = "there was no place for the text";

@@ -12,6 +12,7 @@ impl StageState {
     /// Inserts text. Inside of a call there is no place: it waits for the call's end (rule 21). Numbered blocks may
     /// overlap, and their writers know where there is a place.
     pub(super) fn insert(&mut self, choice: u32, text: Text) {
+        self.speaks = true;
         self.note(None, Action::Inserted, None, text.len(), Duration::ZERO);
         if self.has_open_call(choice) {
             self.deferred.push((choice, text));

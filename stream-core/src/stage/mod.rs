@@ -1,7 +1,7 @@
 //! A stage: one policy's fold and outbox.
 
 mod close;
-mod commit;
+pub(crate) mod commit;
 mod decide;
 mod insert;
 mod parts;
@@ -45,6 +45,8 @@ pub(crate) struct StageState {
     marks: u64,
     /// Failed open: everything passes.
     bypassed: bool,
+    /// The policy has put texts of its own into the stream.
+    pub(crate) speaks: bool,
     /// Another stage is behind it, which is told what is complete.
     pub(crate) hands_on: bool,
     /// Only watches: frames pass it by on their way, and what it lets go goes nowhere.
@@ -142,6 +144,7 @@ impl StageState {
             step: 0,
             marks: 0,
             bypassed: false,
+            speaks: false,
             hands_on: false,
             watching: false,
             blind: false,

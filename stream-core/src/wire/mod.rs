@@ -200,6 +200,12 @@ pub trait Writer: fmt::Debug + Send {
         0
     }
 
+    /// How many bytes of inserted text found no place since this was asked last: behind a tool call, where the format allows
+    /// no text there (rule 21).
+    fn unplaced(&mut self) -> usize {
+        0
+    }
+
     /// Why the frame that was written last was written anew although every part of it was kept: it was not plain
     /// (rule 28). Asked once after each frame.
     fn normalised(&mut self) -> Option<Odd> {

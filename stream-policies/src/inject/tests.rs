@@ -1,3 +1,4 @@
+use stream_core::Action;
 use stream_testkit::conformance::Ended;
 use stream_testkit::{Fragments, Script, WireKind};
 
@@ -34,7 +35,14 @@ fn behind_a_call_there_may_be_no_place() {
     let script = Script::new().text("Look.").call("call_1", "look", "{}");
     for kind in WireKind::ALL {
         let log = script.to_log(kind);
-        let view = seen(&kind.to_string(), &run(&both(), &log));
+        let replayed = run(&both(), &log);
+        let view = seen(&kind.to_string(), &replayed);
+        // A notice without a place is a recorded fact.
+        let dropped = replayed.decisions.iter().filter(|decision| decision.action == Action::Dropped);
+        let dropped: Vec<_> = dropped.map(|decision| (decision.reason.as_deref(), decision.bytes)).collect();
+        let told = (Some("there was no place for the text"), " After.".len());
+        let expected = if kind == WireKind::AnthropicMessages { vec![told] } else { vec![] };
+        assert_eq!(dropped, expected, "{kind}");
         let after = if kind == WireKind::AnthropicMessages { "" } else { " After." };
         assert_eq!(view.choices[0].content, format!("Before. Look.{after}"), "{kind}");
         assert_eq!(view.choices[0].calls.len(), 1, "{kind}");

@@ -28,7 +28,7 @@ impl MessagesWriter {
     /// between blocks. Text after a call is no place (rule 21), nor is anything after the finish.
     pub(super) fn settle(&mut self, at_end: bool, out: &mut Vec<Bytes>) {
         if self.finished {
-            self.waiting.clear();
+            self.unplaced += self.waiting.drain(..).map(|kind| text_of(&kind).len()).sum::<usize>();
         }
         while let Some(kind) = self.waiting.front() {
             let between = at_end || (self.opened && !self.numbers.any_open());
@@ -47,7 +47,7 @@ impl MessagesWriter {
                     self.emit(render::text_delta(number, Channel::Content, &text), out);
                 }
                 (kind, Target::Block) => self.own_block(&kind, out),
-                _ => {}
+                (kind, _) => self.unplaced += text_of(&kind).len(),
             }
         }
     }
@@ -108,9 +108,20 @@ impl MessagesWriter {
                 let input = render::whole_input(call.arguments.as_deref());
                 content.push(render::call_block("{}", &named(call, number), &input));
             }
-            _ => return,
+            kind => {
+                self.unplaced += text_of(kind).len();
+                return;
+            }
         }
         self.shown = true;
+    }
+}
+
+/// The text that is inserted; empty for a call.
+fn text_of(kind: &DeltaKind) -> &str {
+    match kind {
+        DeltaKind::Text { text, .. } => text,
+        _ => "",
     }
 }
 

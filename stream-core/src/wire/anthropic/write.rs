@@ -22,6 +22,8 @@ pub(super) struct MessagesWriter {
     pub(super) numbers: Numbers,
     /// Inserted text and calls that wait for the block on the wire to stop.
     pub(super) waiting: VecDeque<DeltaKind>,
+    /// Bytes of inserted text that found no place.
+    pub(super) unplaced: usize,
     /// Token counts seen, also in what did not leave, and the event with the last of them.
     pub(super) usage: Usage,
     pub(super) last_usage: Option<Bytes>,
@@ -54,6 +56,7 @@ impl MessagesWriter {
             notice: options.empty_notice.clone(),
             numbers: Numbers::new(options.normalise),
             waiting: VecDeque::new(),
+            unplaced: 0,
             usage: Usage::default(),
             last_usage: None,
             held_opening: None,
@@ -327,6 +330,10 @@ impl Writer for MessagesWriter {
 
     fn ended(&self) -> bool {
         self.ended
+    }
+
+    fn unplaced(&mut self) -> usize {
+        std::mem::take(&mut self.unplaced)
     }
 
     fn normalised(&mut self) -> Option<Odd> {
