@@ -310,17 +310,38 @@ impl Effects {
 }
 
 pub(crate) enum Effect {
-    Send { edit: Option<crate::delta::Text> },
-    Buffer { edit: Option<crate::delta::Text> },
+    Send {
+        edit: Option<crate::delta::Text>,
+    },
+    Buffer {
+        edit: Option<crate::delta::Text>,
+    },
     Flush,
-    Settle { key: BlockKey, verdict: Verdict },
-    Release { key: BlockKey, release: Release },
+    Settle {
+        key: BlockKey,
+        verdict: Verdict,
+    },
+    Release {
+        key: BlockKey,
+        release: Release,
+    },
     Insert(String),
     /// A text was to be inserted where there is no place for one.
-    NoPlace { bytes: usize },
+    NoPlace {
+        bytes: usize,
+    },
     Terminate(Ending),
-    Decide { key: BlockKey, within: Option<Duration>, otherwise: Option<Verdict>, future: VerdictFuture },
-    SettleAfter { key: BlockKey, time: Duration, verdict: Verdict },
+    Decide {
+        key: BlockKey,
+        within: Option<Duration>,
+        otherwise: Option<Verdict>,
+        future: VerdictFuture,
+    },
+    SettleAfter {
+        key: BlockKey,
+        time: Duration,
+        verdict: Verdict,
+    },
 }
 
 impl Effect {

@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::Engine;
 use crate::block::BlockKey;
 use crate::closing::Closing;
+use crate::record::{Action, Cause, Decision, Staged, StagedView, VerdictView};
 use crate::stage::StageState;
 use crate::stage::commit::NO_PLACE;
-use crate::record::{Action, Cause, Decision, Staged, StagedView, VerdictView};
 
 impl Engine {
     /// Records a decision over the whole stream.

@@ -80,7 +80,9 @@ fn a_notice_stands_where_the_format_has_a_place_for_it() {
         // A notice without a place is a recorded fact.
         let unplaced = replayed.decisions.iter().filter(|decision| decision.block.is_none());
         let unplaced: Vec<_> = unplaced
-            .map(|decision| (decision.policy.as_str(), decision.action, decision.reason.as_deref(), decision.bytes))
+            .map(|decision| {
+                (decision.policy.as_str(), decision.action, decision.reason.as_deref(), decision.bytes)
+            })
             .collect();
         let bytes = "[no: it does more than read]".len();
         let told = ("tool_gate", Action::Dropped, Some("there was no place for the text"), bytes);
