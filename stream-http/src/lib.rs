@@ -9,29 +9,16 @@
 //! use bytes::Bytes;
 //! use http::{Request, Response};
 //! use http_body_util::{BodyExt as _, Full};
-//!
+//! use stream_core::{SyncPolicy, Verdict, each_call};
 //! use stream_http::{Facts, Plan, PolicyLayer, RequestBody};
 //! use tower::{ServiceBuilder, ServiceExt as _, service_fn};
 //!
 //! /// Holds every call until it is complete; `rm` never leaves.
-//! struct NoRm;
-//!
-//! #[async_trait]
-//! impl Policy for NoRm {
-//!     async fn on_chunk(
-//!         &mut self,
-//!         chunk: Chunk,
-//!         state: &StreamState,
-//!         ctx: &mut Context<'_>,
-//!     ) -> Result<(), PolicyError> {
-//!         match state.just_completed().and_then(|block| block.as_tool_call()) {
-//!             Some(call) if call.name() == "rm" => ctx.settle(call.key(), Verdict::drop("discarded"))?,
-//!             Some(call) => ctx.settle(call.key(), Verdict::Release)?,
-//!             None if chunk.is_tool_call() => ctx.buffer(chunk),
-//!             None => ctx.send(chunk),
-//!         }
-//!         Ok(())
-//!     }
+//! fn no_rm() -> impl SyncPolicy {
+//!     each_call(|call, _| match call.name() {
+//!         "rm" => Verdict::drop("rm is not allowed"),
+//!         _ => Verdict::Release,
+//!     })
 //! }
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -44,7 +31,7 @@
 //!     Ok::<_, std::convert::Infallible>(Response::new(Full::<Bytes>::from(body)))
 //! });
 //! let service = ServiceBuilder::new()
-//!     .layer(PolicyLayer::new(|_: &Facts| Plan::new().policy(NoRm)))
+//!     .layer(PolicyLayer::new(|_: &Facts| Plan::new().policy(no_rm())))
 //!     .service(upstream);
 //!
 //! let request = Request::post("/v1/chat/completions").body(Full::from(r#"{"model":"some-model"}"#))?;

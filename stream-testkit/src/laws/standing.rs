@@ -35,7 +35,7 @@ impl Standing {
 /// }
 /// assert_eq!(tally.standing(Law::Identity), Some(Standing::Held));
 /// // Nothing was dropped, and nothing was looked at.
-/// assert_eq!(tally.never_held(), [Law::NoLeak]);
+/// assert_eq!(tally.never_held(), [Law::NoLeak, Law::Agreement]);
 /// # Ok::<(), laws::Broken>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
