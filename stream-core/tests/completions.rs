@@ -121,3 +121,42 @@ fn an_approved_call_leaves_a_chain_while_the_next_one_still_streams_and_is_not_l
         }
     }
 }
+
+/// The end of one call and the start of the next stand in one frame: no stage is told of a completion before it has seen all of
+/// the block.
+#[test]
+fn a_call_that_ends_in_the_frame_that_tells_it_is_seen_whole_behind_a_gate() {
+    let event = |delta: &str| {
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta},\"finish_reason\":null}}]}}\n\n")
+    };
+    let call = |index: u8, name: &str, arguments: &str| {
+        format!(r#"{{"index":{index},{name}"function":{{"arguments":"{arguments}"}}}}"#)
+    };
+    let open = |index: u8, name: &str, arguments: &str| {
+        format!(
+            r#"{{"index":{index},"id":"call_{index}","type":"function","function":{{"name":"{name}","arguments":"{arguments}"}}}}"#
+        )
+    };
+    let body = [
+        event(&format!(r#"{{"tool_calls":[{}]}}"#, open(0, "ls", r#"{\"a\":"#))),
+        event(&format!(r#"{{"tool_calls":[{},{}]}}"#, call(0, "", "1}"), open(1, "cat", r#"{\"b\":"#))),
+        format!(
+            "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{}]}},\"finish_reason\":\"tool_calls\"}}]}}\n\n",
+            call(1, "", "2}")
+        ),
+        "data: [DONE]\n\n".to_owned(),
+    ]
+    .concat();
+    let (sender, seen) = std::sync::mpsc::channel();
+    let chain = Chain::new().then(each_call(|_, _| Verdict::Release)).then(each_call(move |call, _| {
+        sender.send((call.name().to_owned(), call.arguments().to_owned())).unwrap();
+        Verdict::Release
+    }));
+    let mut engine = Engine::new(Config::default(), chain).unwrap();
+    engine.handle(Input::Bytes(body.clone().into()), Duration::ZERO);
+    engine.handle(Input::End, Duration::ZERO);
+    assert_eq!(run(&mut engine), body);
+    let seen: Vec<(String, String)> = seen.try_iter().collect();
+    let whole = |name: &str, arguments: &str| (name.to_owned(), arguments.to_owned());
+    assert_eq!(seen, [whole("ls", r#"{"a":1}"#), whole("cat", r#"{"b":2}"#)]);
+}

@@ -203,7 +203,10 @@ impl StageState {
             Transition::Completed(key) => {
                 let choice = part.delta.choice;
                 self.ledgers.get_mut(key).closed = true;
-                if self.hands_on {
+                // Where the frame has said something of a block already, it may have been this one: the stage behind gets all of it
+                // at once, and sees for itself.
+                let is_first = under_way.queued.parts.iter().all(|waiting| waiting.part.key.is_none());
+                if self.hands_on && is_first {
                     let choice = self.fold.state.blocks[key.index()].choice();
                     self.outbox.push(Queued::new(None, vec![completion(choice, key)]));
                 }
