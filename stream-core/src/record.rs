@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::block::BlockKey;
 use crate::error::Error;
 
-/// One decision that was carried out, or that a policy which does not [enforce](crate::policy::Policy::enforces) would
+/// One decision that was carried out, or that a policy which is only [monitored](crate::policy::Stage::monitor) would
 /// have had carried out. It never holds text of the stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
@@ -85,7 +85,7 @@ pub enum Cause {
     /// The policy decided, in a hook or by a judge's verdict.
     #[default]
     Verdict,
-    /// A deadline passed: a judge took too long, or the time of [`settle_after`](crate::Context::settle_after) came.
+    /// A deadline passed: a judge took too long, or the time of [`Decide::after`](crate::policy::Decide::after) came.
     Deadline,
     /// The stream ended while the block was held.
     StreamEnded,

@@ -118,7 +118,7 @@ impl Needs {
     }
 
     /// Says that the policy counts by the [session](crate::request::SessionKey) of a request. A stream whose request
-    /// neither names its session nor says that it has [none](Request::without_session) is then refused when it is built.
+    /// neither names its session nor says that it has [none](crate::request::Request::without_session) is then refused when it is built.
     pub const fn session(mut self) -> Self {
         self.session = true;
         self
