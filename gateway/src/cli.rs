@@ -149,6 +149,9 @@ pub(crate) struct Asked {
     /// The session of the request, by which budgets count; without it the request belongs to none.
     #[arg(long, value_name = "KEY")]
     pub(crate) session: Option<String>,
+    /// The tags that the request asks for around calls that are written as text, for policies that allow them.
+    #[arg(long, value_name = "OPEN,CLOSE")]
+    pub(crate) call_tags: Option<String>,
 }
 
 #[derive(Debug, Args)]

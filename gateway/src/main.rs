@@ -14,6 +14,8 @@ mod key;
 mod listen;
 mod live;
 mod logs;
+#[cfg(not(all(feature = "http", feature = "mcp", feature = "tls")))]
+mod missing;
 mod policies;
 mod progress;
 mod reload;

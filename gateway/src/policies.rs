@@ -3,8 +3,8 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use stream_core::{Chain, Limits, Passthrough, Request, SessionKey};
-use stream_http::Api;
+use stream_core::{CallTags, Chain, Limits, Passthrough, Request, SessionKey};
+use stream_http::{Api, Settings};
 use stream_policies::PolicySet;
 use stream_testkit::ChunkLog;
 
@@ -12,11 +12,11 @@ use crate::cli;
 use crate::config::Config;
 
 /// Makes the policies of each stream: those of a file, or one that lets everything pass.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Policies {
     set: Option<PolicySet>,
     limits: Limits,
-    whole_limit: Option<usize>,
+    whole_limit: usize,
     interleaved_calls: bool,
     request: Request,
     ask_over_network: bool,
@@ -27,7 +27,14 @@ impl Policies {
     /// that lets everything pass.
     pub(crate) fn load(file: Option<&Path>, api: Option<&str>, asked: &cli::Asked) -> Result<Self, String> {
         let Some(file) = file else {
-            return Ok(Self { request: request(asked), ..Self::default() });
+            return Ok(Self {
+                set: None,
+                limits: Limits::default(),
+                whole_limit: Settings::RESPONSE_LIMIT,
+                interleaved_calls: false,
+                request: request(asked),
+                ask_over_network: false,
+            });
         };
         let api = api.and_then(|name| Api::ALL.into_iter().find(|api| api.name() == name));
         let config = Config::load(file)?;
@@ -58,18 +65,16 @@ impl Policies {
         self.ask_over_network
     }
 
-    /// Refuses a whole answer that is longer than the file allows, as the layer would.
+    /// Refuses a whole answer that is longer than the layer would read.
     pub(crate) fn check_whole(&self, log: &ChunkLog) -> Result<(), String> {
-        match self.whole_limit {
-            Some(limit) if log.is_whole() && log.bytes().len() > limit => {
-                let found = log.bytes().len();
-                Err(format!(
-                    "{}: expected a whole answer of at most {limit} bytes, found {found}",
-                    log.name()
-                ))
-            }
-            _ => Ok(()),
+        let (limit, found) = (self.whole_limit, log.bytes().len());
+        if log.is_whole() && found > limit {
+            return Err(format!(
+                "{}: expected a whole answer of at most {limit} bytes, found {found}",
+                log.name()
+            ));
         }
+        Ok(())
     }
 
     /// A stream's settings with what the file and the arguments say of them.
@@ -99,6 +104,8 @@ pub(crate) fn note_tool_loop(config: &Config, file: &Path) {
 /// What the arguments tell of the request.
 fn request(asked: &cli::Asked) -> Request {
     let request = asked.model.iter().fold(Request::new(), Request::model);
+    let request =
+        asked.call_tags.iter().fold(request, |request, tags| request.extension(CallTags::new(tags)));
     match &asked.session {
         Some(key) => request.extension(SessionKey::new(key)),
         None => request.without_session(),

@@ -42,7 +42,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "unknown-key",
         "lisen = \"127.0.0.1:0\"\nPASS",
-        "gateway.toml: line 1, column 1: unknown field `lisen`, expected one of `listen`, `admin`, `live_content`, `open`, `client`, `tls`, `connections`, `record`, `record_clients`, `request_log`, `telemetry`, `unknown_route`, `unreadable`, `block_status`, `session`, `call_tags`, `interleaved_calls`, `tool_loop`, `upstream`, `limits`, `envoy`, `route`, `policy`, `text_calls`",
+        "gateway.toml: line 1, column 1: unknown field `lisen`, expected one of `listen`, `admin`, `live_content`, `open`, `client`, `tls`, `connections`, `record`, `record_clients`, `request_log`, `telemetry`, `unknown_route`, `unreadable`, `block_status`, `session`, `call_tags`, `interleaved_calls`, `tool_loop`, `upstream`, `limits`, `envoy`, `route`, `policy`, `text_calls`, `blocked`",
     ),
     (
         "call-tags-without-effect",

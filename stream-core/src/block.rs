@@ -45,7 +45,25 @@ impl fmt::Display for BlockKey {
     }
 }
 
-/// A stretch of a choice that belongs together.
+/// A block: what the deltas of a choice add up to.
+///
+/// ```
+/// use stream_core::{StreamBlock, policy_fn};
+///
+/// // Counts what is complete, and sends everything.
+/// let mut words = 0;
+/// let mut calls = 0;
+/// let count = policy_fn(move |chunk, state, ctx| {
+///     match state.just_completed() {
+///         Some(StreamBlock::Content(text)) => words += text.text().split_whitespace().count(),
+///         Some(StreamBlock::ToolCall(_)) => calls += 1,
+///         _ => {}
+///     }
+///     ctx.send(chunk);
+///     Ok(())
+/// });
+/// # let _ = count;
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum StreamBlock {
@@ -196,6 +214,14 @@ impl StreamBlock {
         }
     }
 
+    /// Takes back the text that was appended last.
+    pub(crate) fn retract(&mut self, bytes: usize) {
+        self.head_mut().bytes -= bytes;
+        if let Self::Content(block) | Self::Reasoning(block) | Self::Refusal(block) = self {
+            block.text.truncate(block.text.len() - bytes);
+        }
+    }
+
     pub(crate) fn head(&self) -> &Head {
         match self {
             Self::Content(block) | Self::Reasoning(block) | Self::Refusal(block) => &block.head,
@@ -263,6 +289,26 @@ impl TextBlock {
 }
 
 /// A tool call that the client executes (rule 7).
+///
+/// Arguments are the text that the model wrote: read them with a parser that refuses what it does not understand.
+///
+/// ```
+/// use stream_core::{Verdict, each_call};
+/// use stream_testkit::{Replay, Script, WireKind};
+///
+/// let inside = || each_call(|call, _request| {
+///     let arguments: Result<serde_json::Value, _> = serde_json::from_str(call.arguments());
+///     match arguments.ok().as_ref().and_then(|arguments| arguments["path"].as_str()) {
+///         Some(path) if path.starts_with("/workspace/") => Verdict::Release,
+///         _ => Verdict::drop(format!("{} reaches outside of the workspace", call.name())),
+///     }
+/// });
+///
+/// let script = Script::new().call("call_1", "cat", r#"{"path":"/etc/passwd"}"#).call("call_2", "cat", r#"{"path":"/workspace/a"}"#);
+/// let replayed = Replay::new(&script.to_log(WireKind::OpenAiChat)).policy(inside).run();
+/// let left: Vec<_> = replayed.view().choices[0].calls.iter().map(|call| call.id.clone()).collect();
+/// assert_eq!(left, ["call_2"]);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
     pub(crate) head: Head,
@@ -276,7 +322,7 @@ pub struct ToolCall {
     pub(crate) written: Option<Arc<TextCall>>,
     /// A finish reason or terminal marker came after its last delta.
     pub(crate) finish_seen: bool,
-    /// It was the choice's last call when that ended for length, a filter or an error.
+    /// The call was the last of its choice when the choice ended for length, a filter or an error.
     pub(crate) cut_short: bool,
 }
 
@@ -317,7 +363,7 @@ impl ToolCall {
         &self.arguments
     }
 
-    /// What kind of call it is.
+    /// The kind of the call.
     #[must_use]
     pub fn flavor(&self) -> CallFlavor {
         self.flavor

@@ -1,11 +1,39 @@
 //! One step, as a policy sees it.
 
+use std::fmt;
+
+use bytes::Bytes;
+
 use crate::block::BlockKey;
 use crate::delta::{Channel, Delta, DeltaKind, Slot, Text};
 use crate::json;
 use crate::sse::Frame;
 
-/// What came in this step.
+/// The payload or structure that came in one step.
+///
+/// A hook sends, edits or buffers the chunk; a payload chunk that is neither sent nor buffered is discarded:
+///
+/// ```
+/// use stream_core::{ChunkKind, Channel, policy_fn};
+/// use stream_testkit::{Replay, Script, WireKind};
+///
+/// let polite = || policy_fn(|chunk, _state, ctx| {
+///     match chunk.kind() {
+///         // Reasoning is discarded.
+///         ChunkKind::Text(Channel::Reasoning) => {}
+///         ChunkKind::Text(_) => {
+///             let text = chunk.text().unwrap_or_default().replace("damn", "darn");
+///             ctx.send(chunk.with_text(text));
+///         }
+///         _ => ctx.send(chunk),
+///     }
+///     Ok(())
+/// });
+///
+/// let script = Script::new().reasoning("Hm.").text("Well, damn.");
+/// let view = Replay::new(&script.to_log(WireKind::OpenAiChat)).policy(polite).run().view();
+/// assert_eq!((view.choices[0].reasoning.as_str(), view.choices[0].content.as_str()), ("", "Well, darn."));
+/// ```
 ///
 /// Not `Clone`, and sendable only in its own hook: afterwards its block is flushed, replaced or discarded by
 /// [key](BlockKey) (rule 10).
@@ -16,25 +44,25 @@ pub struct Chunk {
     pub(crate) choice: Option<u32>,
     pub(crate) block: Option<BlockKey>,
     pub(crate) kind: ChunkKind,
-    pub(crate) body: Option<Text>,
+    pub(crate) body: Option<Body>,
     pub(crate) edit: Option<Text>,
     pub(crate) fields: u16,
 }
 
 impl Chunk {
-    /// What kind of step it is.
+    /// The kind of the step.
     #[must_use]
     pub fn kind(&self) -> ChunkKind {
         self.kind
     }
 
-    /// The choice it belongs to, if it belongs to one.
+    /// The choice of the chunk, if the chunk belongs to one.
     #[must_use]
     pub fn choice(&self) -> Option<u32> {
         self.choice
     }
 
-    /// The block it belongs to, if it belongs to one.
+    /// The block of the chunk, if the chunk belongs to one.
     #[must_use]
     pub fn block(&self) -> Option<BlockKey> {
         self.block
@@ -121,16 +149,40 @@ impl Chunk {
             DeltaKind::Copy(copy) => copy.body.clone(),
             _ => None,
         };
+        let body = body.map(Body::Text);
         Self { step, choice: delta.choice, block, kind, body, edit: None, fields: delta.place.fields }
     }
 
     fn edit(&mut self, body: String) {
         // The same text is no edit: the frame may still leave as it came.
-        self.edit = (self.body.as_deref() != Some(body.as_str())).then(|| body.into());
+        self.edit = (self.body.as_ref().map(Body::as_str) != Some(body.as_str())).then(|| body.into());
     }
 
     fn body(&self) -> Option<&str> {
-        self.edit.as_deref().or(self.body.as_deref())
+        self.edit.as_deref().or(self.body.as_ref().map(Body::as_str))
+    }
+}
+
+/// What a chunk says.
+pub(crate) enum Body {
+    /// A text of its own.
+    Text(Text),
+    /// A slice of what was read, which is UTF-8.
+    Slice(Bytes),
+}
+
+impl Body {
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Slice(bytes) => std::str::from_utf8(bytes).unwrap_or_default(),
+        }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_str().fmt(f)
     }
 }
 

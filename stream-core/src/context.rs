@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use crate::block::BlockKey;
 use crate::chunk::Chunk;
-use crate::ledger::Ledgers;
+use crate::ending::Ending;
+use crate::engine::accounts::Accounts;
 use crate::policy::{Decide, Release, Replacement, Verdict, VerdictFuture, With};
 use crate::record::Staged;
 use crate::request::Request;
 use crate::state::StreamState;
-use crate::wire::{Ending, EndingKind, Traits};
+use crate::wire::Traits;
 
-/// The effects a hook may have on its stream. They are staged, in order, and take place when the hook returns `Ok`.
+/// The effects a hook may have on its stream. Effects are staged, in order, and take place when the hook returns `Ok`.
 ///
 /// # What happens to a step
 ///
@@ -57,7 +58,7 @@ pub struct Context<'a> {
     now: Duration,
     choice: Option<u32>,
     state: &'a StreamState,
-    ledgers: &'a Ledgers,
+    accounts: &'a Accounts,
     request: &'a Request,
     traits: Traits,
     effects: Effects,
@@ -69,11 +70,11 @@ impl<'a> Context<'a> {
         now: Duration,
         choice: Option<u32>,
         state: &'a StreamState,
-        ledgers: &'a Ledgers,
+        accounts: &'a Accounts,
         request: &'a Request,
         traits: Traits,
     ) -> Self {
-        Self { step, now, choice, state, ledgers, request, traits, effects: Effects::default() }
+        Self { step, now, choice, state, accounts, request, traits, effects: Effects::default() }
     }
 
     /// What the host knows of the request.
@@ -87,7 +88,7 @@ impl<'a> Context<'a> {
         self.now
     }
 
-    /// Sends this step's chunk, as it is or edited. It leaves when everything before it has (rule 11). Structure and
+    /// Sends this step's chunk, as it is or edited. The chunk leaves when everything before it has (rule 11). Structure and
     /// completions leave by themselves: sending them changes nothing.
     pub fn send(&mut self, chunk: Chunk) {
         if self.owns(&chunk) && chunk.is_payload() {
@@ -148,11 +149,11 @@ impl<'a> Context<'a> {
     /// [`EffectError::NoPlace`] after the choice has finished, and behind a tool call where the format allows no text
     /// there (rule 21). That the text found no place is recorded, whatever the hook makes of the error.
     pub fn insert(&mut self, text: impl Into<String>) -> Result<(), EffectError> {
-        let over = self.ledgers.is_over(self.choice.unwrap_or(0));
+        let over = self.accounts.is_over(self.choice.unwrap_or(0));
         // A call that opens in this step and is not sent yet stands behind the text.
-        let opening = self.state.current.filter(|_| !self.is_staged()).and_then(|key| self.ledgers.get(key));
-        let behind = usize::from(opening.is_some_and(|ledger| ledger.is_call && ledger.is_opening()));
-        if over || (!self.traits.text_after_call && self.ledgers.calls_ahead() > behind) {
+        let opening = self.state.current.filter(|_| !self.is_staged()).and_then(|key| self.accounts.get(key));
+        let behind = usize::from(opening.is_some_and(|account| account.is_call && account.is_opening()));
+        if over || (!self.traits.text_after_call && self.accounts.calls_ahead() > behind) {
             self.push(Effect::NoPlace { bytes: text.into().len() });
             return Err(EffectError::NoPlace);
         }
@@ -160,7 +161,7 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
-    /// Ends the stream. What is held is dropped, no hook of this policy is called again.
+    /// Ends the stream. Held blocks are dropped, and no hook of this policy is called again.
     pub fn terminate(&mut self, ending: Ending) {
         self.push(Effect::Terminate(ending));
     }
@@ -184,9 +185,9 @@ impl<'a> Context<'a> {
             return Ok(());
         };
         self.untouched(key)?;
-        let pending = self.ledgers.get(key).is_some_and(|ledger| ledger.pending.is_some());
+        let pending = self.accounts.get(key).is_some_and(|account| account.pending.is_some());
         let asks = |effect: &Effect| matches!(effect, Effect::Decide { key: asked, .. } if *asked == key);
-        if pending || self.effects.list.iter().any(asks) {
+        if pending || self.effects.rest.iter().any(asks) {
             return Err(EffectError::AlreadyDeciding);
         }
         self.push(Effect::Decide { key, within, otherwise, future });
@@ -203,28 +204,28 @@ impl<'a> Context<'a> {
         if self.state.block(key).is_none() {
             return Err(EffectError::UnknownBlock);
         }
-        let left = self.ledgers.get(key).is_some_and(|ledger| ledger.kept > 0);
-        let staged = self.effects.list.iter().any(|effect| match effect {
+        let left = self.accounts.get(key).is_some_and(|account| account.kept > 0);
+        let sent = self.effects.sent && self.state.current == Some(key);
+        let staged = self.effects.rest.iter().any(|effect| match effect {
             Effect::Settle { key: released, verdict: Verdict::Release } => *released == key,
             Effect::Release { key: released, .. } => *released == key,
             Effect::Flush => true,
             Effect::Send { .. } => self.state.current == Some(key),
             _ => false,
         });
-        if left || staged { Err(EffectError::AlreadyLeft) } else { Ok(()) }
+        if left || sent || staged { Err(EffectError::AlreadyLeft) } else { Ok(()) }
     }
 
     /// Whether something else can stand in a block's place: it is held, and nothing of it has left.
     fn replaceable(&self, key: BlockKey) -> Result<(), EffectError> {
         self.untouched(key)?;
-        let held = self.ledgers.get(key).is_some_and(|ledger| ledger.undecided > 0);
+        let held = self.accounts.get(key).is_some_and(|account| account.undecided > 0);
         if held || self.state.current == Some(key) { Ok(()) } else { Err(EffectError::NothingHeld) }
     }
 
     /// Whether the hook has said what becomes of its chunk.
     fn is_staged(&self) -> bool {
-        let decides = |effect: &Effect| matches!(effect, Effect::Send { .. } | Effect::Buffer { .. });
-        self.effects.list.iter().any(decides)
+        self.effects.decide_chunk()
     }
 
     fn owns(&mut self, chunk: &Chunk) -> bool {
@@ -238,21 +239,7 @@ impl<'a> Context<'a> {
     }
 
     fn push(&mut self, effect: Effect) {
-        self.effects.list.push(effect);
-    }
-}
-
-impl Ending {
-    /// The API's own refusal, with a sentence for the client.
-    #[must_use]
-    pub fn refuse(message: impl Into<String>) -> Self {
-        Self { kind: EndingKind::Refuse, message: message.into() }
-    }
-
-    /// The API's error event, with a sentence for the client.
-    #[must_use]
-    pub fn error(message: impl Into<String>) -> Self {
-        Self { kind: EndingKind::Error, message: message.into() }
+        self.effects.push(effect);
     }
 }
 
@@ -298,14 +285,45 @@ impl std::error::Error for EffectError {}
 /// What a hook staged, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Effects {
-    pub(crate) list: Vec<Effect>,
+    /// The chunk was sent as it came, first of all: what most hooks do needs no list.
+    sent: bool,
+    rest: Vec<Effect>,
     pub(crate) misuse: Option<&'static str>,
 }
 
 impl Effects {
+    fn push(&mut self, effect: Effect) {
+        match effect {
+            Effect::Send { edit: None } if !self.sent && self.rest.is_empty() => self.sent = true,
+            effect => self.rest.push(effect),
+        }
+    }
+
+    /// That the chunk was sent as it came, and nothing else.
+    pub(crate) fn sent() -> Self {
+        Self { sent: true, ..Self::default() }
+    }
+
+    /// Whether the chunk was sent as it came, and nothing else was done.
+    pub(crate) fn only_sent(&self) -> bool {
+        self.sent && self.rest.is_empty() && self.misuse.is_none()
+    }
+
+    /// Whether something was said of the chunk itself.
+    pub(crate) fn decide_chunk(&self) -> bool {
+        let decides = |effect: &Effect| matches!(effect, Effect::Send { .. } | Effect::Buffer { .. });
+        self.sent || self.rest.iter().any(decides)
+    }
+
+    /// The effects, in order.
+    pub(crate) fn into_list(self) -> impl Iterator<Item = Effect> {
+        self.sent.then_some(Effect::Send { edit: None }).into_iter().chain(self.rest)
+    }
+
     /// The effects without their content, for an observer.
     pub(crate) fn staged(&self) -> Vec<Staged> {
-        self.list.iter().map(Effect::staged).collect()
+        let sent = self.sent.then_some(Staged::Send { edited: false });
+        sent.into_iter().chain(self.rest.iter().map(Effect::staged)).collect()
     }
 }
 

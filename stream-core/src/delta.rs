@@ -14,6 +14,7 @@ pub type Text = Arc<str>;
 
 /// One thing a frame says.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Delta {
     /// The choice (chat) or candidate (Gemini) it belongs to. `None` for what belongs to the whole stream:
     /// openings, usage, pings, the terminal marker.
@@ -59,6 +60,7 @@ impl Delta {
 /// Where a delta stands in its frame: a position in an outer array (choices, candidates, output items) and one
 /// within. Only the format that decoded the frame reads it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Place {
     /// Position in the outer array.
     pub outer: u32,
@@ -227,7 +229,19 @@ impl DeltaKind {
 }
 
 /// More of a tool call. Everything is optional, since providers leave out, repeat and empty every field.
+///
+/// ```
+/// use stream_core::delta::CallDelta;
+///
+/// let whole = CallDelta::whole("call_1", "ls", r#"{"path":"/"}"#);
+/// assert!(whole.starts);
+///
+/// let mut more = CallDelta::default();
+/// more.arguments = Some(r#""/"}"#.into());
+/// assert_eq!(more.name, None);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct CallDelta {
     /// The provider's id. Decoders report an absent, `null` or empty id, and the string `"null"`, as `None`.
     pub id: Option<Text>,
@@ -245,6 +259,20 @@ pub struct CallDelta {
     pub written: Option<Arc<TextCall>>,
     /// The text that a policy put in the place of the one that was written.
     pub(crate) instead: Option<Text>,
+}
+
+impl CallDelta {
+    /// A function call that comes in one piece.
+    #[must_use]
+    pub fn whole(id: impl Into<Text>, name: impl Into<Text>, arguments: impl Into<Text>) -> Self {
+        Self {
+            id: Some(id.into()),
+            name: Some(name.into()),
+            arguments: Some(arguments.into()),
+            starts: true,
+            ..Self::default()
+        }
+    }
 }
 
 /// The kinds of calls a client executes (rule 7).
@@ -265,6 +293,7 @@ pub enum CallFlavor {
 
 /// What a copy says about its block.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Restated {
     /// The id, where the copy has one.
     pub id: Option<Text>,
@@ -274,6 +303,10 @@ pub struct Restated {
     pub body: Option<Text>,
     /// The kind of call, where the copy is of a call: a call that is first seen here is of this kind.
     pub flavor: CallFlavor,
+    /// Who runs it, where the copy is of something opaque: `name` is then the provider's word for it.
+    pub runs: Option<Runs>,
+    /// The tool that something opaque names, where it is a call of one.
+    pub tool: Option<Text>,
     /// Set by the fold: no delta came before, so this *is* the payload (rule 19; LM Studio sends arguments only
     /// so).
     pub is_first: bool,
@@ -372,6 +405,7 @@ pub enum FinishKind {
 
 /// Token counts, as far as they were sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Usage {
     /// Tokens of the request.
     pub input: Option<u64>,
@@ -382,6 +416,12 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// The tokens of the request and of the answer, as far as they were sent.
+    #[must_use]
+    pub fn new(input: Option<u64>, output: Option<u64>) -> Self {
+        Self { input, output, total: None }
+    }
+
     /// Takes over every count that `later` has.
     pub fn merge(&mut self, later: Usage) {
         self.input = later.input.or(self.input);
@@ -392,11 +432,20 @@ impl Usage {
 
 /// An error that the upstream reported inside the stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UpstreamError {
-    /// Its code or type, as text.
+    /// The code or the type, as text.
     pub code: Option<Text>,
-    /// Its message.
+    /// The message.
     pub message: Option<Text>,
+}
+
+impl UpstreamError {
+    /// An error with a code and a message.
+    #[must_use]
+    pub fn new(code: impl Into<Text>, message: impl Into<Text>) -> Self {
+        Self { code: Some(code.into()), message: Some(message.into()) }
+    }
 }
 
 fn clamp(n: usize) -> u32 {

@@ -1,21 +1,33 @@
 //! What can go wrong with a stream, and whose fault it is.
 
+use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::block::BlockKey;
 use crate::sse::FrameTooLarge;
 use crate::wire::DecodeError;
 
 /// Why a stream was closed. Every kind has one outcome, in the table of [`ErrorKind`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// [`source`](StdError::source) is the error behind it, where there is one: what a policy returned, or why a frame could not be read. Two
+/// errors are equal if they have the same kind and say the same.
+#[derive(Debug, Clone)]
 pub struct Error {
     kind: ErrorKind,
     message: String,
+    source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self { kind, message: message.into(), source: None }
+    }
+
+    /// The same error, with the one behind it.
+    pub(crate) fn because(mut self, source: impl Into<Arc<dyn StdError + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
     }
 
     /// What went wrong.
@@ -54,18 +66,30 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
+
+impl PartialEq for Error {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.message == other.message
+    }
+}
+
+impl Eq for Error {}
 
 impl From<FrameTooLarge> for Error {
     fn from(error: FrameTooLarge) -> Self {
-        Self::new(ErrorKind::FrameTooLarge, error.to_string())
+        Self::new(ErrorKind::FrameTooLarge, error.to_string()).because(Arc::new(error) as Arc<_>)
     }
 }
 
 impl From<DecodeError> for Error {
     fn from(error: DecodeError) -> Self {
         let kind = if error.is_ambiguous() { ErrorKind::Ambiguous } else { ErrorKind::Malformed };
-        Self::new(kind, error.to_string())
+        Self::new(kind, error.to_string()).because(Arc::new(error) as Arc<_>)
     }
 }
 

@@ -5,19 +5,26 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use crate::wire::document::{self, Of, Spans, Table, Value};
+
+/// An object of which nothing is known.
+static ANY: Table = Table::loose(&[]);
 
 /// The members of an object in their order, values as raw slices of `object`; `None` if it is none.
 pub(crate) fn members(object: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
-    serde_json::from_str::<Members<'_>>(object).ok().map(|members| members.0)
+    let mut spans = Spans::default();
+    let value = spans.read(object, Of::Object(&ANY)).ok().filter(|value| value.is_object())?;
+    let slice = |(start, end): (usize, usize)| &object[start..end];
+    let parts =
+        value.members().map(|(_, member)| (document::unquote(slice(member.key_span())), member.span()));
+    parts.map(|(key, span)| Some((key?, slice(span)))).collect()
 }
 
 /// The items of an array as raw slices of `array`; `None` if it is none.
 pub(crate) fn items(array: &str) -> Option<Vec<&str>> {
-    let items: Vec<&RawValue> = serde_json::from_str(array).ok()?;
-    Some(items.into_iter().map(RawValue::get).collect())
+    let mut spans = Spans::default();
+    let value = spans.read(array, Of::List(&Of::Leaf)).ok().filter(|value| value.is_list())?;
+    Some(value.items().map(Value::span).map(|(start, end)| &array[start..end]).collect())
 }
 
 /// The raw value of a member.
@@ -25,42 +32,37 @@ pub(crate) fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
     members(object)?.into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
-/// One step of a path into a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum At<'p> {
-    Key(&'p str),
-    Item(usize),
+/// The raw value at a path of member names.
+pub(crate) fn find<'a>(document: &'a str, path: &[&str]) -> Option<&'a str> {
+    path.iter().try_fold(document, |value, name| member(value, name))
 }
 
-/// The raw value at a path.
-pub(crate) fn find<'a>(document: &'a str, path: &[At<'_>]) -> Option<&'a str> {
-    path.iter().try_fold(document, |value, step| match *step {
-        At::Key(name) => member(value, name),
-        At::Item(index) => items(value)?.get(index).copied(),
+/// The object with raw values in place of those that these members have. A member that is not there is left out; every
+/// other byte stays.
+pub(crate) fn set(object: &str, new: &[(&str, &str)]) -> String {
+    let changed = document::rewrite(object, Of::Object(&ANY), |object, rewrite| {
+        for (name, raw) in new {
+            if let Some((_, member)) = object.members().find(|(key, _)| key == name) {
+                rewrite.set(member, *raw);
+            }
+        }
+    });
+    changed.into_owned()
+}
+
+/// An object of the members for which `new` has a value, in their order; what is no object has none.
+pub(crate) fn map<'a>(object: &'a str, mut new: impl FnMut(&str, &'a str) -> Option<Cow<'a, str>>) -> Object {
+    members(object).unwrap_or_default().into_iter().fold(Object::new(), |object, (name, raw)| {
+        match new(&name, raw) {
+            Some(new) => object.raw(&name, &new),
+            None => object,
+        }
     })
 }
 
-/// Puts raw values in place of those at the paths and keeps every other byte. A path that leads nowhere is left out.
-pub(crate) fn patch(document: &str, edits: &[(&[At<'_>], &str)]) -> String {
-    let base = document.as_ptr() as usize;
-    let mut splices: Vec<(usize, usize, &str)> = edits
-        .iter()
-        .filter_map(|(path, new)| {
-            let old = find(document, path)?;
-            let start = old.as_ptr() as usize - base;
-            Some((start, start + old.len(), *new))
-        })
-        .collect();
-    splices.sort_unstable_by_key(|splice| splice.0);
-    let mut patched = String::with_capacity(document.len() + 16);
-    let mut done = 0;
-    for (start, end, new) in splices {
-        patched.push_str(&document[done..start]);
-        patched.push_str(new);
-        done = end;
-    }
-    patched.push_str(&document[done..]);
-    patched
+/// An object of the members of these names, in their order.
+pub(crate) fn only(object: &str, names: &[&str]) -> Object {
+    map(object, |name, raw| names.contains(&name).then_some(Cow::Borrowed(raw)))
 }
 
 /// The number that `raw` is, if it is a plain one: digits alone, without a sign, a fraction, an exponent or quotes.
@@ -109,11 +111,28 @@ impl Object {
         self.raw(name, &quote(value))
     }
 
+    /// Adds a member whose value is raw JSON, where there is one.
+    pub(crate) fn maybe(self, name: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.raw(name, value),
+            None => self,
+        }
+    }
+
     /// Adds a number.
     pub(crate) fn number(self, name: &str, value: u64) -> Self {
         let mut digits = String::new();
         let _ = write!(digits, "{value}");
         self.raw(name, &digits)
+    }
+
+    /// Adds the members of another object.
+    pub(crate) fn and(mut self, other: &Self) -> Self {
+        if self.0.len() > 1 && other.0.len() > 1 {
+            self.0.push(',');
+        }
+        self.0.push_str(&other.0[1..]);
+        self
     }
 
     pub(crate) fn finish(mut self) -> String {
@@ -134,36 +153,6 @@ pub(crate) fn array<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> Strin
     array.push(']');
     array
 }
-
-struct Members<'a>(Vec<(Cow<'a, str>, &'a str)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MembersVisitor)
-    }
-}
-
-struct MembersVisitor;
-
-impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = Members<'de>;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Vec::new();
-        while let Some(key) = map.next_key::<Key<'de>>()? {
-            members.push((key.0, map.next_value::<&'de RawValue>()?.get()));
-        }
-        Ok(Members(members))
-    }
-}
-
-/// A key, borrowed where it has no escape (a bare `Cow` would always own).
-#[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The brackets of a JSON text that comes in pieces.
 #[derive(Debug, Clone, Copy, Default)]
@@ -202,13 +191,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patch_keeps_every_other_byte() {
+    fn set_keeps_every_other_byte() {
         let document = r#"{ "a" : [1, {"b":2.0e0}],  "c":"x" }"#;
-        let path = [At::Key("a"), At::Item(1), At::Key("b")];
-        assert_eq!(
-            patch(document, &[(&path, "7"), (&[At::Key("c")], "null"), (&[At::Key("none")], "1")]),
-            r#"{ "a" : [1, {"b":7}],  "c":null }"#
-        );
+        assert_eq!(set(document, &[("c", "null"), ("a", "7"), ("none", "1")]), r#"{ "a" : 7,  "c":null }"#);
+        assert_eq!(set("[1]", &[("a", "7")]), "[1]");
     }
 
     #[test]

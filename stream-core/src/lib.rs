@@ -79,21 +79,92 @@
 //! # let _ = shout;
 //! ```
 //!
+//! # Blocks
+//!
+//! Chunks add up to blocks: content, reasoning, refusals, tool calls, and opaque blocks for what no policy can read. [`Assembler`] is the fold
+//! without policies, for a client that wants the blocks alone.
+//!
+//! ```
+//! use stream_core::Assembler;
+//! use stream_testkit::{Script, WireKind};
+//!
+//! let log = Script::new().text("On it.").call("call_1", "ls", r#"{"path":"/tmp"}"#).to_log(WireKind::AnthropicMessages);
+//! let mut client = Assembler::new();
+//! client.push(log.bytes())?;
+//! client.finish()?;
+//! let [text, call] = client.state().blocks() else { panic!("two blocks") };
+//! assert_eq!(text.as_text().unwrap().text(), "On it.");
+//! assert_eq!(call.as_tool_call().unwrap().arguments(), r#"{"path":"/tmp"}"#);
+//! # Ok::<(), stream_core::Error>(())
+//! ```
+//!
 //! # Needs
 //!
-//! [`Needs`] say what a policy looks at. What it does not need leaves without it and costs it nothing; what it needs
-//! [`Completed`](Attention::Completed) is held for it and shown once.
+//! [`Needs`] say what a policy looks at. Blocks that a policy does not need leave without it and cost nothing; blocks that it needs
+//! [`Completed`](Attention::Completed) are held until they are complete, and shown once.
 //!
 //! # Decisions and endings
 //!
-//! A [`Verdict`] releases, drops or replaces a block, or ends the stream: said at once with [`Context::settle`], or by a judge that is
-//! asked with [`Context::decide`] while the stream is read on. An [`Ending`] is the API's own refusal or error, such that the
-//! official SDKs do not take it for success. Every decision is a [`Decision`] for the host's [`Observer`].
+//! A [`Verdict`] releases, drops or replaces a block, or ends the stream. A hook gives it at once with [`Context::settle`], or asks a judge with
+//! [`Context::decide`], while the stream is read on. This policy drops every answer's reasoning behind its first hundred bytes, and ends the
+//! answer at a word:
+//!
+//! ```
+//! use stream_core::{
+//!     Attention, Chunk, Context, Ending, Needs, PolicyError, Request, StreamState, SyncPolicy, Verdict,
+//! };
+//!
+//! struct Short;
+//!
+//! impl SyncPolicy for Short {
+//!     fn name(&self) -> &str {
+//!         "short"
+//!     }
+//!
+//!     fn needs(&self, _request: &Request) -> Needs {
+//!         Needs::nothing().content(Attention::Chunks).reasoning(Attention::Chunks)
+//!     }
+//!
+//!     fn on_chunk(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+//!         let Some(block) = state.current_block() else { return Ok(()) };
+//!         let text = block.as_text().map_or("", |block| block.text());
+//!         if text.contains("swordfish") {
+//!             ctx.terminate(Ending::refuse("This cannot be answered."));
+//!         } else if block.channel() == Some(stream_core::Channel::Reasoning) && text.len() > 100 {
+//!             ctx.settle(block.key(), Verdict::drop("too long"))?;
+//!         } else {
+//!             ctx.send(chunk);
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! use stream_testkit::{Replay, Script, WireKind};
+//! let log = Script::new().text("The word is ").text("swordfish").to_log(WireKind::OpenAiChat);
+//! assert_eq!(Replay::new(&log).policy(|| Short).run().view().choices[0].finish.as_deref(), Some("content_filter"));
+//! ```
+//!
+//! An [`Ending`] is the API's own refusal or error, such that the official SDKs do not take it for success. Every decision is a
+//! [`Decision`] for the host's [`Observer`].
 //!
 //! # Whole answers and other formats
 //!
-//! [`processor::Builder::whole`] takes a response that is not streamed through the same policies. The four formats stand behind
-//! [`wire::WireFormat`], which a user can implement ([`Config::also`]).
+//! [`processor::Builder::whole`] takes a response that is not streamed through the same policies:
+//!
+//! ```
+//! use stream_core::{StreamProcessor, Verdict, each_call};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), stream_core::BuildError> {
+//! let body = r#"{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}"#;
+//! let policy = each_call(|_, _| Verdict::drop("no calls"));
+//! let whole = StreamProcessor::builder().policy(policy).whole(body).await?;
+//! assert_eq!(whole.body, body);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The four formats stand behind [`wire::WireFormat`], which a user can implement ([`Config::also`]); its page shows one.
 //!
 //! # How it works
 //!
@@ -103,11 +174,12 @@
 pub mod assembler;
 pub mod block;
 pub mod chunk;
-mod closing;
 pub mod context;
 pub mod delta;
+pub mod ending;
 pub mod engine;
 pub mod error;
+mod few;
 #[cfg(any(doc, doctest))]
 pub mod guide {
     //! How the crate is built, and the rules that it keeps.
@@ -121,12 +193,8 @@ pub mod guide {
     #[doc = include_str!("../docs/text-calls.md")]
     pub mod text_calls {}
 }
-mod intake;
 pub(crate) mod json;
-mod lanes;
-mod ledger;
 pub mod limits;
-mod outbox;
 mod passthrough;
 pub mod policy;
 #[cfg(feature = "processor")]
@@ -136,7 +204,6 @@ pub mod request;
 mod scrub;
 mod spelling;
 pub mod sse;
-mod stage;
 pub mod state;
 pub mod text_calls;
 pub mod wire;
@@ -147,9 +214,9 @@ pub use block::{BlockKey, BlockStatus, OpaqueBlock, StreamBlock, TextBlock, Tool
 pub use chunk::{Chunk, ChunkKind, Structure};
 pub use context::{Context, EffectError};
 pub use delta::{CallFlavor, Channel, FinishKind, FinishReason, Runs, UpstreamError, Usage};
-pub use engine::{BuildError, Config, Engine};
+pub use ending::{Ending, EndingKind};
+pub use engine::{BuildError, Config, Engine, Ticket};
 pub use error::{Error, ErrorKind, Origin};
-pub use ledger::Ticket;
 pub use limits::Limits;
 pub use passthrough::Passthrough;
 pub use policy::{
@@ -162,7 +229,7 @@ pub use record::{Action, Cause, Decision, Observer};
 pub use request::{CallTags, Request, SessionKey, Tool};
 pub use scrub::Scrub;
 pub use state::StreamState;
-pub use wire::{Ending, EndingKind, Odd};
+pub use wire::Odd;
 
 /// The code in the README compiles.
 #[cfg(doctest)]

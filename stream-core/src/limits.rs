@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What one stream may use. The defaults are far above any recorded stream.
+/// The memory and time that one stream may use. The defaults are far above any recorded stream.
 ///
 /// ```
 /// use std::time::Duration;

@@ -3,15 +3,17 @@
 use std::time::Duration;
 
 use crate::block::BlockKey;
+use crate::ending::Ending;
 use crate::error::Error;
 
 /// One decision that was carried out, or that a policy which is only [monitored](crate::policy::Stage::monitor) would
-/// have had carried out. It never holds text of the stream.
+/// have had carried out. A decision never holds text of the stream.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Decision {
     /// The name of the policy.
     pub policy: String,
-    /// The block it was about, if it was about one.
+    /// The block that was decided over, if the decision is about one.
     pub block: Option<BlockKey>,
     /// What was done.
     pub action: Action,
@@ -19,15 +21,35 @@ pub struct Decision {
     pub cause: Cause,
     /// Why, in the policy's words.
     pub reason: Option<String>,
-    /// How many bytes of frames it was about.
+    /// How many bytes of frames the decision was about.
     pub bytes: usize,
-    /// How long they had been held.
+    /// How long those bytes had been held.
     pub held: Duration,
-    /// Whether it took place. False: its policy only watches, and the stream is as if the policy were not there.
+    /// Whether the decision took place. A decision of a [monitored](crate::policy::Stage::monitor) policy did not: the stream is as if the
+    /// policy were not there.
     pub enforced: bool,
+    /// What the client is told, where the decision [ended](Action::Terminated) the stream: with the code and the type that the host
+    /// names, where the policy names none.
+    pub ending: Option<Box<Ending>>,
 }
 
 impl Decision {
+    /// A decision of a policy that is enforced, over the whole stream.
+    #[must_use]
+    pub fn new(policy: impl Into<String>, action: Action, cause: Cause) -> Self {
+        Self {
+            policy: policy.into(),
+            block: None,
+            action,
+            cause,
+            reason: None,
+            bytes: 0,
+            held: Duration::ZERO,
+            enforced: true,
+            ending: None,
+        }
+    }
+
     /// Whether what the client gets differs from what the upstream sent.
     #[must_use]
     pub fn is_edit(&self) -> bool {
@@ -100,6 +122,35 @@ pub enum Cause {
 /// Sees what happens in a stream as it happens: the seam for logs, metrics and transcripts.
 ///
 /// Every method has a default that does nothing.
+///
+/// ```
+/// use std::sync::mpsc::{Sender, channel};
+///
+/// use bytes::Bytes;
+/// use stream_core::{Action, Decision, Observer, StreamProcessor, Verdict, each_call};
+/// use stream_testkit::{Script, WireKind};
+///
+/// struct Log(Sender<(Action, Option<String>)>);
+///
+/// impl Observer for Log {
+///     fn decision(&mut self, decision: &Decision) {
+///         let _ = self.0.send((decision.action, decision.reason.clone()));
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), stream_core::BuildError> {
+/// let (sender, log) = channel();
+/// let body: Bytes = Script::new().call("call_1", "rm", "{}").whole(WireKind::OpenAiChat);
+/// StreamProcessor::builder()
+///     .policy(each_call(|_, _| Verdict::drop("no calls")))
+///     .observer(Log(sender))
+///     .whole(body)
+///     .await?;
+/// assert_eq!(log.try_iter().collect::<Vec<_>>(), [(Action::Dropped, Some("no calls".to_owned()))]);
+/// # Ok(())
+/// # }
+/// ```
 pub trait Observer: Send {
     /// A frame came from the upstream.
     fn input(&mut self, frame: &[u8]) {
@@ -126,7 +177,7 @@ pub trait Observer: Send {
         let _ = decision;
     }
 
-    /// Bytes were written for the client: this is what came of the step before. They leave when the host takes them.
+    /// Bytes were written for the client: this is what came of the step before. The bytes leave when the host takes them.
     fn written(&mut self, bytes: &[u8]) {
         let _ = bytes;
     }
@@ -154,7 +205,7 @@ pub struct StepView<'a> {
     pub chunk: &'a crate::chunk::Chunk,
     /// Everything folded so far in this stage.
     pub state: &'a crate::state::StreamState,
-    /// How many bytes the stage holds.
+    /// How many bytes all stages hold.
     pub held: usize,
 }
 
@@ -174,7 +225,7 @@ pub struct StagedView<'a> {
     pub held: usize,
 }
 
-/// A verdict on a block, for an [`Observer`]. What it said is in the [`Decision`].
+/// A verdict on a block, for an [`Observer`]. The [`Decision`] tells what the verdict was.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct VerdictView<'a> {
@@ -188,7 +239,7 @@ pub struct VerdictView<'a> {
     pub held: usize,
 }
 
-/// One effect that a hook staged. It never holds text of the stream.
+/// One effect that a hook staged. An effect never holds text of the stream here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Staged {

@@ -5,18 +5,20 @@
 //! and read again: what every policy sees is what the client gets.
 
 mod document;
+mod joints;
 mod known;
 mod logprobs;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-pub(crate) use self::known::Known;
+use self::joints::Joints;
+pub(crate) use self::known::ShownTexts;
 use crate::policy::Replacement;
 use crate::sse::Frame;
+use crate::wire::{Decoded, WireFormat};
 
 /// Takes text out of the strings of frames that no block shows. One value per stream, made by
 /// [`Needs::scrub`](crate::policy::Needs::scrub).
@@ -42,11 +44,12 @@ pub(crate) struct Scrubber {
     scrub: Arc<dyn Scrub>,
     /// The document before, in which nothing was found: what both begin and end with need not be searched again.
     last: Vec<u8>,
+    joints: Joints,
 }
 
 impl Scrubber {
     pub(crate) fn new(scrub: Arc<dyn Scrub>) -> Self {
-        Self { scrub, last: Vec::new() }
+        Self { scrub, last: Vec::new(), joints: Joints::default() }
     }
 
     /// Whether something is found in bytes that are no event.
@@ -55,7 +58,13 @@ impl Scrubber {
     }
 
     /// The frame with other strings; `None` if all stay.
-    pub(crate) fn frame(&mut self, frame: &Frame, known: &Known<'_>, whole: bool) -> Option<Scrubbed> {
+    pub(crate) fn frame(
+        &mut self,
+        frame: &Frame,
+        known: &ShownTexts<'_>,
+        format: &dyn WireFormat,
+        whole: bool,
+    ) -> Option<Scrubbed> {
         let mut reason = None;
         let data = frame.data().or_else(|| frame.lenient_data());
         let Some(data) = data else {
@@ -64,17 +73,22 @@ impl Scrubber {
         };
         let around = !whole && self.is_found_around(frame, &data, &mut reason);
         let document = std::str::from_utf8(&data).ok()?;
-        let changed = document::scrub(document, &self.last, known, &*self.scrub, &mut reason);
+        let mut found = document::search(document, &self.last, known, &*self.scrub);
+        if !whole && (known.has_notes() || logprobs::are_in(document)) {
+            self.joints.search(document, format, &*self.scrub, &mut found);
+        }
+        // What is found in a block's own text would be found in the same bytes of a frame without the block.
+        self.remember(if found.is_nothing() { &data } else { b"" });
+        reason = reason.or_else(|| found.reason.clone());
+        let with = |document: &str| match whole {
+            true => Frame::whole(Bytes::from(document.to_owned())),
+            false => frame.with_document(document),
+        };
+        let changed = found.changed(known, |marked| shown(&with(marked), format, whole));
         if !around && changed.is_none() {
-            self.remember(&data);
             return None;
         }
-        let document = changed.map_or(Cow::Borrowed(document), Cow::Owned);
-        let frame = if whole {
-            Frame::whole(Bytes::from(document.into_owned()))
-        } else {
-            Frame::event_of(frame.event(), &document)
-        };
+        let frame = with(changed.as_deref().unwrap_or(document));
         Some(Scrubbed { frame, reason })
     }
 
@@ -104,6 +118,19 @@ impl Scrubber {
         if data.len() <= REMEMBERED {
             self.last.extend_from_slice(data);
         }
+    }
+}
+
+/// The texts that blocks show in a frame. One that cannot be read shows none.
+fn shown(frame: &Frame, format: &dyn WireFormat, whole: bool) -> document::Shown {
+    let mut decoded = Decoded::default();
+    let read = match whole {
+        true => format.decode_whole(frame.raw(), &mut decoded),
+        false => format.decode(frame, &mut decoded),
+    };
+    match read {
+        Ok(()) => ShownTexts::of(decoded.deltas.iter()).into_texts(),
+        Err(_) => document::Shown::default(),
     }
 }
 

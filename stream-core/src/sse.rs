@@ -19,8 +19,8 @@
 
 use std::fmt;
 
-use bytes::{Bytes, BytesMut};
-use memchr::{memchr2, memchr2_iter, memmem};
+use bytes::{Buf as _, Bytes, BytesMut};
+use memchr::{memchr, memchr2, memchr2_iter, memmem};
 
 use crate::wire::Odd;
 
@@ -55,9 +55,35 @@ pub(crate) fn event(name: Option<&str>, json: &str, line_end: &str) -> Bytes {
     event.into()
 }
 
-/// Cuts bytes at event borders.
+/// Where the frames of a stream end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Framing {
+    /// Server-sent events: a frame ends with a blank line, and its data stands in `data` fields.
+    #[default]
+    Events,
+    /// Newline-delimited JSON: every line is a frame, and its data is the line without the line end. A blank line has no data.
+    Lines,
+}
+
+/// Cuts bytes into frames.
+///
+/// Streams of newline-delimited JSON are cut with [`Framer::of`]:
+///
+/// ```
+/// use stream_core::sse::{Framer, Framing};
+///
+/// let mut framer = Framer::of(Framing::Lines, 1024);
+/// framer.push(b"{\"a\":1}\r\n\n{\"b\":");
+/// let frame = framer.next_frame()?.unwrap();
+/// assert_eq!((&frame.raw()[..], frame.data_bytes()), (&b"{\"a\":1}\r\n"[..], Some(&b"{\"a\":1}"[..])));
+/// assert_eq!(framer.next_frame()?.unwrap().data_bytes(), None);
+/// assert!(framer.next_frame()?.is_none());
+/// # Ok::<(), stream_core::sse::FrameTooLarge>(())
+/// ```
 #[derive(Debug)]
 pub struct Framer {
+    framing: Framing,
     buffer: BytesMut,
     /// Where the line under way starts, and up to where it has been searched for its end.
     line: usize,
@@ -68,10 +94,24 @@ pub struct Framer {
 }
 
 impl Framer {
-    /// A framer that refuses frames longer than `limit` bytes.
+    /// A framer for events that refuses frames longer than `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        Self { buffer: BytesMut::new(), line: 0, searched: 0, lines: Lines::default(), at_start: true, limit }
+        Self::of(Framing::Events, limit)
+    }
+
+    /// A framer that refuses frames longer than `limit` bytes.
+    #[must_use]
+    pub fn of(framing: Framing, limit: usize) -> Self {
+        Self {
+            framing,
+            buffer: BytesMut::new(),
+            line: 0,
+            searched: 0,
+            lines: Lines::default(),
+            at_start: true,
+            limit,
+        }
     }
 
     /// Takes more bytes.
@@ -92,8 +132,7 @@ impl Framer {
     /// When a frame is longer than the limit, whether its end has come or not.
     pub fn next_frame(&mut self) -> Result<Option<Frame>, FrameTooLarge> {
         while let Some(end) = self.line_end() {
-            let blank = self.take_line(end);
-            if blank {
+            if self.take_line(end) {
                 if self.line > self.limit {
                     return Err(FrameTooLarge { limit: self.limit, found: self.line });
                 }
@@ -104,6 +143,34 @@ impl Framer {
             return Err(FrameTooLarge { limit: self.limit, found: self.buffer.len() });
         }
         Ok(None)
+    }
+
+    /// The next frame that is whole, of the bytes that were pushed and those that follow them. Takes no more of these than
+    /// belong to the frame, as far as its border can be told.
+    pub(crate) fn next_frame_of(&mut self, rest: &mut Bytes) -> Result<Option<Frame>, FrameTooLarge> {
+        if !self.buffer.is_empty()
+            && let Some(frame) = self.next_frame()?
+        {
+            return Ok(Some(frame));
+        }
+        while !rest.is_empty() {
+            let line = match memchr2(b'\n', b'\r', rest) {
+                Some(end) if rest[end..].starts_with(b"\r\n") => end + 2,
+                Some(end) => end + 1,
+                None => rest.len(),
+            };
+            if self.buffer.capacity() - self.buffer.len() < line {
+                self.buffer.reserve(line.max(rest.len().min(ROOM)));
+            }
+            self.buffer.extend_from_slice(&rest[..line]);
+            rest.advance(line);
+            // A blank line, or one with a byte order mark.
+            let may_end = self.framing == Framing::Lines || line <= BOM.len() + 2;
+            if may_end && let Some(frame) = self.next_frame()? {
+                return Ok(Some(frame));
+            }
+        }
+        self.next_frame()
     }
 
     /// What is left when the bytes have ended: an event without its border, if there is any. Whole frames that
@@ -117,13 +184,13 @@ impl Framer {
         if self.buffer.is_empty() {
             return None;
         }
-        if self.line < self.buffer.len() {
+        if self.framing == Framing::Events && self.line < self.buffer.len() {
             // A lone CR that waited for its LF ends the line after all.
             let len = self.buffer.len();
             let ended = self.buffer.last() == Some(&b'\r');
             let text = if ended { len - 1 } else { len };
-            let blank = self.take_line(LineEnd { text, next: len });
-            return Some(self.cut(blank && ended));
+            let border = self.take_line(LineEnd { text, next: len });
+            return Some(self.cut(border && ended));
         }
         Some(self.cut(false))
     }
@@ -131,6 +198,13 @@ impl Framer {
     /// The end of the line under way, if it is there. A CR at the end of the buffer is not one yet: the LF that may
     /// follow belongs to it.
     fn line_end(&mut self) -> Option<LineEnd> {
+        if self.framing == Framing::Lines {
+            let found = memchr(b'\n', &self.buffer[self.searched..]);
+            let end =
+                found.map(|found| LineEnd { text: self.searched + found, next: self.searched + found + 1 });
+            self.searched = self.buffer.len();
+            return end;
+        }
         let Some(found) = memchr2(b'\n', b'\r', &self.buffer[self.searched..]) else {
             self.searched = self.buffer.len();
             return None;
@@ -149,8 +223,13 @@ impl Framer {
         }
     }
 
-    /// Reads the line that ends there; true if it was blank.
+    /// Reads the line that ends there; true if it ends a frame.
     fn take_line(&mut self, end: LineEnd) -> bool {
+        if self.framing == Framing::Lines {
+            self.line = end.next;
+            self.searched = end.next;
+            return true;
+        }
         let mut start = self.line;
         if self.at_start {
             self.at_start = false;
@@ -174,13 +253,17 @@ impl Framer {
         let raw = self.buffer.split_to(len).freeze();
         self.line = 0;
         self.searched = 0;
-        std::mem::take(&mut self.lines).frame(raw, terminated)
+        match self.framing {
+            Framing::Events => std::mem::take(&mut self.lines).frame(raw, terminated),
+            Framing::Lines => Frame::line(raw, terminated),
+        }
     }
 }
 
-/// A stretch of a stream between two event borders, with the bytes it came in.
+/// The bytes between two borders of a stream, or one whole body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
+    framing: Framing,
     raw: Bytes,
     data: Option<Bytes>,
     event: Option<Bytes>,
@@ -195,6 +278,7 @@ impl Frame {
     #[must_use]
     pub fn whole(body: Bytes) -> Self {
         Self {
+            framing: Framing::Events,
             data: Some(body.clone()),
             raw: body,
             event: None,
@@ -205,8 +289,22 @@ impl Frame {
         }
     }
 
+    /// A frame that is a line.
+    fn line(raw: Bytes, terminated: bool) -> Self {
+        let data = Some(raw.slice_ref(raw.trim_ascii())).filter(|data| !data.is_empty());
+        Self { data, terminated, framing: Framing::Lines, ..Self::whole(raw) }
+    }
+
+    /// The same frame with another document as its data.
+    pub(crate) fn with_document(&self, document: &str) -> Self {
+        match self.framing {
+            Framing::Events => Self::event_of(self.event(), document),
+            Framing::Lines => Self::line(format!("{}\n", document.replace(['\n', '\r'], " ")).into(), true),
+        }
+    }
+
     /// A frame with one event: the document stands on one line, since JSON has no line breaks within strings.
-    pub(crate) fn event_of(event: Option<&str>, document: &str) -> Self {
+    fn event_of(event: Option<&str>, document: &str) -> Self {
         let document = document.replace(['\n', '\r'], " ");
         let odd_lines = has_separator(document.as_bytes());
         let head = event.map_or_else(String::new, |event| format!("event: {event}\n"));
@@ -214,13 +312,12 @@ impl Frame {
         let start = head.len() + "data: ".len();
         let data = Some(raw.slice(start..start + document.len())).filter(|data| !data.is_empty());
         let event = event.map(|event| raw.slice("event: ".len().."event: ".len() + event.len()));
-        Self { data, event, raw, stray: false, terminated: true, odd_lines, odd: None }
+        Self { data, event, odd_lines, ..Self::whole(raw) }
     }
 
     /// A frame that says nothing.
     pub(crate) fn filler() -> Self {
-        let raw = Bytes::new();
-        Self { data: None, event: None, raw, stray: false, terminated: true, odd_lines: false, odd: None }
+        Self { data: None, ..Self::whole(Bytes::new()) }
     }
 
     /// The bytes as they came, border included.
@@ -415,6 +512,7 @@ impl Lines {
             single => single,
         };
         Frame {
+            framing: Framing::Events,
             data: data.filter(|data| !data.is_empty()),
             event: self.event.map(span).filter(|event| !event.is_empty()),
             stray: self.stray,
@@ -437,7 +535,7 @@ fn is_word(name: &[u8]) -> bool {
 
 /// Whether there is a separator that only some clients take for a line end: U+0085, U+2028, U+2029. Those of ASCII
 /// cannot stand in JSON.
-fn has_separator(raw: &[u8]) -> bool {
+pub(crate) fn has_separator(raw: &[u8]) -> bool {
     memchr2_iter(0xc2, 0xe2, raw)
         .any(|at| matches!(raw[at..], [0xc2, 0x85, ..] | [0xe2, 0x80, 0xa8 | 0xa9, ..]))
 }
@@ -454,5 +552,8 @@ fn lenient_value(line: &[u8]) -> Option<&[u8]> {
     let value = line.trim_ascii_start().strip_prefix(b"data:")?;
     Some(value.strip_prefix(b" ").unwrap_or(value))
 }
+
+/// How much of a read is copied into one allocation: frames that are kept keep no more than that of it.
+const ROOM: usize = 2048;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";

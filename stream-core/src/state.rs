@@ -8,6 +8,26 @@ use crate::delta::{FinishReason, Text, UpstreamError, Usage};
 /// At most one block completes per step ([`just_completed`](Self::just_completed)); at that step it is also the
 /// [`current_block`](Self::current_block), so that "judge, then flush" can never release the opening of the next block
 /// (rule 1).
+///
+/// ```
+/// use stream_core::Assembler;
+/// use stream_testkit::{Script, WireKind};
+///
+/// let script = Script::new().text("On it.").call("call_1", "ls", r#"{"path":"/"}"#);
+/// for kind in WireKind::ALL {
+///     let mut client = Assembler::new();
+///     client.push(&script.bytes(kind))?;
+///     client.finish()?;
+///
+///     let state = client.state();
+///     let kinds: Vec<_> = state.blocks().iter().map(|block| block.kind_name()).collect();
+///     assert_eq!(kinds, ["content", "tool call"]);
+///     let ready: Vec<_> = state.finished_calls().map(|call| (call.name(), call.arguments())).collect();
+///     assert_eq!(ready, [("ls", r#"{"path":"/"}"#)]);
+///     assert_eq!((state.finish_reason().is_some(), state.error()), (true, None));
+/// }
+/// # Ok::<(), stream_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct StreamState {
     pub(crate) blocks: Vec<StreamBlock>,

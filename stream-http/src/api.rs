@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::StatusCode;
+use stream_core::Ending;
 use stream_core::wire::{self, SharedFormat};
 
 /// An API, by the shape of its answers.
@@ -78,6 +79,41 @@ impl Api {
             Self::Gemini => {
                 let code = status.as_u16();
                 format!(r#"{{"error":{{"code":{code},"message":{message},"status":"{word}"}}}}"#)
+            }
+        }
+    }
+
+    /// The error that this API tells of an answer that a policy blocked, with the code and the type of its
+    /// [ending](stream_core::Ending).
+    ///
+    /// ```
+    /// use http::StatusCode;
+    /// use stream_core::Ending;
+    /// use stream_http::Api;
+    ///
+    /// assert_eq!(
+    ///     Api::OpenAiChat.blocked_body(StatusCode::FORBIDDEN, &Ending::refuse("no")),
+    ///     r#"{"error":{"message":"no","type":"policy_error","param":null,"code":"blocked_by_policy"}}"#
+    /// );
+    /// ```
+    #[must_use]
+    pub fn blocked_body(self, status: StatusCode, ending: &Ending) -> String {
+        let (Some(code), Some(error_type)) = (ending.code(), ending.error_type()) else {
+            return self.error_body(status, ending.message());
+        };
+        let [message, code, error_type] = [ending.message(), code, error_type].map(serde_json::Value::from);
+        match self {
+            Self::OpenAiChat | Self::OpenAiResponses => format!(
+                r#"{{"error":{{"message":{message},"type":{error_type},"param":null,"code":{code}}}}}"#
+            ),
+            Self::AnthropicMessages => {
+                format!(r#"{{"type":"error","error":{{"type":{code},"message":{message}}}}}"#)
+            }
+            Self::Gemini => {
+                let (number, word) = (status.as_u16(), self.error_word(status));
+                format!(
+                    r#"{{"error":{{"code":{number},"message":{message},"status":"{word}","details":[{{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":{code},"domain":{error_type}}}]}}}}"#
+                )
             }
         }
     }

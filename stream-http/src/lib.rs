@@ -51,6 +51,9 @@ mod api;
 mod body;
 mod coding;
 mod facts;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzz;
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/http.md")]
 pub mod guide {}

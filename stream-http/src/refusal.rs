@@ -3,6 +3,8 @@
 use http::header::{CONTENT_TYPE, HeaderName};
 use http::{HeaderValue, Response, StatusCode};
 
+use stream_core::Ending;
+
 use crate::Api;
 use crate::body::ResponseBody;
 
@@ -12,11 +14,18 @@ pub(crate) struct Refusal {
     pub(crate) api: Api,
     pub(crate) status: StatusCode,
     pub(crate) message: String,
+    /// The ending of the policy that blocked the answer, where one did.
+    ending: Option<Ending>,
 }
 
 impl Refusal {
     pub(crate) fn new(api: Api, status: StatusCode, message: impl Into<String>) -> Self {
-        Self { api, status, message: message.into() }
+        Self { api, status, message: message.into(), ending: None }
+    }
+
+    /// A policy ended the answer before anything was sent.
+    pub(crate) fn blocked(api: Api, status: StatusCode, ending: &Ending) -> Self {
+        Self { ending: Some(ending.clone()), ..Self::new(api, status, ending.message()) }
     }
 
     /// The upstream's answer cannot be read.
@@ -26,7 +35,10 @@ impl Refusal {
     }
 
     pub(crate) fn into_response<B>(self) -> Response<ResponseBody<B>> {
-        let body = self.api.error_body(self.status, &self.message);
+        let body = match &self.ending {
+            Some(ending) => self.api.blocked_body(self.status, ending),
+            None => self.api.error_body(self.status, &self.message),
+        };
         let mut response = Response::new(ResponseBody::whole(body.into(), None));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();

@@ -82,11 +82,12 @@ fn google(tail: &[&str]) -> Option<Route> {
 fn generative(tail: &[&str]) -> Option<Route> {
     let api = match tail {
         [.., "chat", "completions"] => Api::OpenAiChat,
-        [.., "responses", "input_tokens" | "compact"] => return None,
+        [.., "responses", "input_tokens"] => return None,
         // Whether that is a stored answer with an odd id or a route of the other API, nobody can tell.
-        [.., "chat", "completions", "responses" | "messages"]
+        [.., "responses", "compact"]
+        | [.., "chat", "completions", "responses" | "messages"]
         | [.., "responses", "messages" | "responses"] => {
-            return None;
+            return Some(Route::Unknown);
         }
         [.., "responses"] => Api::OpenAiResponses,
         [.., "messages"] => Api::AnthropicMessages,
@@ -196,6 +197,17 @@ mod tests {
             "/v1beta/models/g:batchEmbedContents",
         ] {
             assert_eq!(post(path), Route::Plain, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_model_is_no_prefix_of_a_route_that_nobody_can_tell() {
+        for path in [
+            "/v1/models/responses/responses",
+            "/v1/models/responses/messages",
+            "/v1/models/responses/compact",
+        ] {
+            assert_eq!(get(path), Route::Unknown, "{path}");
         }
     }
 

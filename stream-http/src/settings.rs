@@ -36,12 +36,15 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The longest answer that is not streamed, in bytes, unless [set](Self::response_limit): 32 MiB.
+    pub const RESPONSE_LIMIT: usize = 32 << 20;
+
     /// The defaults: everything that is not understood is refused.
     pub fn new() -> Self {
         Self {
             limits: Limits::default(),
             request_limit: 64 << 20,
-            response_limit: 32 << 20,
+            response_limit: Self::RESPONSE_LIMIT,
             unknown_route: UnknownRoute::default(),
             unreadable: Unreadable::default(),
             block_status: None,

@@ -23,6 +23,7 @@ pub(crate) struct Source<B> {
     /// What was looked at and is to be read again.
     looked_at: VecDeque<Bytes>,
     trailers: Trailers,
+    drops_trailers: bool,
     /// The longest silence while it is looked at.
     idle: Duration,
 }
@@ -39,8 +40,15 @@ where
             coded: Bytes::new(),
             looked_at: VecDeque::new(),
             trailers: Trailers::default(),
+            drops_trailers: false,
             idle,
         }
+    }
+
+    /// The same body without trailers: no policy reads them, so that an upstream could say anything there.
+    pub(crate) fn without_trailers(mut self) -> Self {
+        self.drops_trailers = true;
+        self
     }
 
     /// The trailers, once everything was read.
@@ -139,7 +147,7 @@ where
                         self.coded = data;
                     }
                     Err(frame) => {
-                        if let Ok(trailers) = frame.into_trailers() {
+                        if let (Ok(trailers), false) = (frame.into_trailers(), self.drops_trailers) {
                             self.trailers.put(trailers);
                         }
                     }

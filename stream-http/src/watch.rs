@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use stream_core::record::{StagedView, StepView, VerdictView};
-use stream_core::{Action, Decision, Error, Observer};
+use stream_core::{Decision, Ending, Error, Observer};
 
 /// Tells whether a policy has ended the answer, or something closed it.
 #[derive(Debug, Clone, Default)]
@@ -11,14 +11,14 @@ pub(crate) struct Watch(Arc<Seen>);
 
 #[derive(Debug, Default)]
 struct Seen {
-    blocked: OnceLock<String>,
+    blocked: OnceLock<Ending>,
     error: OnceLock<Error>,
 }
 
 impl Watch {
-    /// What a policy that ended the answer has to say.
-    pub(crate) fn blocked(&self) -> Option<&str> {
-        self.0.blocked.get().map(String::as_str)
+    /// The ending of a policy that ended the answer.
+    pub(crate) fn blocked(&self) -> Option<&Ending> {
+        self.0.blocked.get()
     }
 
     /// Why the answer was closed.
@@ -65,9 +65,9 @@ impl Observer for Watched {
     }
 
     fn decision(&mut self, decision: &Decision) {
-        if decision.action == Action::Terminated {
-            // Only the first ends it.
-            self.watch.0.blocked.get_or_init(|| decision.reason.clone().unwrap_or_default());
+        // A policy that is not enforced ends nothing, and of the others only the first.
+        if let (Some(ending), true) = (&decision.ending, decision.enforced) {
+            self.watch.0.blocked.get_or_init(|| (**ending).clone());
         }
         if let Some(inner) = &mut self.inner {
             inner.decision(decision);

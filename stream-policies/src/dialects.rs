@@ -63,9 +63,41 @@ impl DialectSettings {
         &self.name
     }
 
-    /// The dialect.
+    /// The dialect, to be looked for.
     pub(crate) fn build(&self) -> Result<Dialect, SettingsError> {
         self.check()?;
+        if !self.has_marker() && !self.only_whole {
+            let expected = "a tag before the call or a wrapper, or `only_whole`";
+            return Err(SettingsError::new("call", expected, "neither"));
+        }
+        Ok(self.made())
+    }
+
+    /// The dialect, in which calls are only written: one at a time, in the first of its forms.
+    pub(crate) fn build_to_write(&self) -> Result<Dialect, SettingsError> {
+        self.check()?;
+        for (key, is_set) in [
+            ("also_call", !self.also_call.is_empty()),
+            ("wrapper_optional", self.wrapper_optional),
+            ("separator", self.separator.is_some()),
+            ("list", self.list == Some(Lists::Maybe)),
+            ("only_whole", self.only_whole),
+        ] {
+            if is_set {
+                let found = "a dialect in which calls are only written, so that it would do nothing";
+                return Err(SettingsError::new(key, "[[text_calls.own]] around it", found));
+            }
+        }
+        Ok(self.made())
+    }
+
+    fn has_marker(&self) -> bool {
+        let opens = self.call.iter().map(|[open, _]| open).chain(&self.also_call);
+        let wrapper = self.wrapper.iter().map(|[open, _]| open);
+        opens.chain(wrapper).any(|open| !open.is_empty())
+    }
+
+    fn made(&self) -> Dialect {
         let name = self.name.clone();
         let mut dialect = match (self.body, &self.quote) {
             (BodyKind::Json, _) => Dialect::json(name),
@@ -99,7 +131,7 @@ impl DialectSettings {
         dialect = with(dialect, self.name_is_key, Dialect::name_is_key);
         dialect = with(dialect, self.list == Some(Lists::Always), Dialect::array);
         dialect = with(dialect, self.list == Some(Lists::Maybe), Dialect::maybe_array);
-        Ok(with(dialect, self.only_whole, Dialect::only_whole))
+        with(dialect, self.only_whole, Dialect::only_whole)
     }
 
     /// Refuses what could never match, and what would have no effect.
@@ -112,7 +144,7 @@ impl DialectSettings {
         let is_json = self.body == BodyKind::Json;
         let is_tagged = matches!(self.body, BodyKind::Tagged | BodyKind::Xml);
         let opens = self.call.iter().map(|[open, _]| open).chain(&self.also_call);
-        for open in opens.clone() {
+        for open in opens {
             let has_name = open.contains("{name}") || open.contains("{id:name}");
             if !is_json && !has_name {
                 return wrong(
@@ -129,13 +161,8 @@ impl DialectSettings {
                 );
             }
         }
-        let has_marker = opens.clone().any(|open| !open.is_empty())
-            || self.wrapper.as_ref().is_some_and(|[open, _]| !open.is_empty());
         if !is_json && self.call.is_none() {
             return wrong("call", "the tags around a call, since the name stands in them", "none");
-        }
-        if !has_marker && !self.only_whole {
-            return wrong("call", "a tag before the call or a wrapper, or `only_whole`", "neither");
         }
         if is_tagged
             && !self

@@ -11,6 +11,9 @@ pub mod config;
 pub mod demote_calls;
 mod duration;
 pub mod finish_gate;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzz;
 mod glob;
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/policies.md")]

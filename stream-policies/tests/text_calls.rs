@@ -3,15 +3,17 @@
 #![allow(clippy::unwrap_used, reason = "a test, helpers included")]
 #![cfg(feature = "patterns")]
 
+use bytes::Bytes;
 use stream_core::text_calls::{Dialect, DialectSet, known};
-use stream_core::{Chain, Config, Policy, Replacement, Verdict};
+use stream_core::{Chain, Config, Engine, Policy, Replacement, StreamProcessor, Verdict};
 use stream_policies::judge::rules::RulesSettings;
 use stream_policies::{
     CompletedCall, PolicySet, PromoteTextCalls, RedactSettings, RewriteTagsSettings, Rules, ToolGate,
     ToolGateSettings, ValidateParametersSettings,
 };
 use stream_testkit::conformance::{Allow, View};
-use stream_testkit::{ChunkLog, Cut, Finish, Fragments, Replay, Replayed, Script, WireKind, laws::Laws};
+use stream_testkit::laws::{Law, Laws, Tally};
+use stream_testkit::{ChunkLog, Cut, Finish, Fragments, Replay, Replayed, Script, WireKind};
 
 fn dialects() -> Vec<Dialect> {
     vec![
@@ -188,10 +190,13 @@ fn a_gate_over_text_calls_keeps_every_law() {
         let look = dialect.write("look", r#"{"place":"the garden"}"#).unwrap();
         let text = format!("Opening words {shell} middle words {look} closing words");
         let script = Script::new().text(text).text_fragments(Fragments::Chars(9)).usage(4, 5);
+        let mut tally = Tally::default();
         for kind in WireKind::ALL {
             let checked = Laws::of(no_shell).config(config(&dialect)).check(&script.to_log(kind));
-            assert!(checked.is_ok(), "{kind}, {}: {}", dialect.name(), checked.unwrap_err());
+            tally.add(&checked.unwrap_or_else(|broken| panic!("{kind}, {}: {broken}", dialect.name())));
         }
+        // Every script has a call that is denied, and agreement has nothing to look at in calls that are written as text.
+        tally.assert_held_but(&[Law::Identity, Law::Agreement]);
     }
 }
 
@@ -402,5 +407,27 @@ fn nothing_else_stands_in_place_of_a_call_that_was_let_go() {
     for log in logs(&Script::new().text(text)) {
         let replayed = Replay::new(&log).config(config(&known::hermes())).policy(|| TooLate).run();
         assert_eq!(replayed.bytes(), log.bytes(), "{}", log.name());
+    }
+}
+
+/// A policy that is about calls in the text, in a stream that looks for none, would do nothing: no such stream is built.
+#[test]
+fn policies_about_calls_in_the_text_are_refused_where_none_are_looked_for() {
+    type Make = fn() -> Chain;
+    let chains: [(&str, Make); 2] = [
+        ("rewrite_tags", || RewriteTagsSettings::tags("<a>,</a>").build().unwrap().into()),
+        ("promote_text_calls", || PromoteTextCalls::new().into()),
+    ];
+    for (name, chain) in chains {
+        let expected = format!(
+            "expected settings that say which calls are looked for in the text, for {name}; found none: it would never see a \
+             call"
+        );
+        let error = |config: Config| Engine::new(config, chain()).err().map(|error| error.to_string());
+        assert_eq!(error(Config::default()), Some(expected.clone()));
+        assert_eq!(error(config(&known::hermes())), None);
+        let upstream = futures::stream::empty::<Result<Bytes, std::convert::Infallible>>();
+        let built = StreamProcessor::builder().chain(chain()).build(upstream);
+        assert_eq!(built.err().map(|error| error.to_string()), Some(expected));
     }
 }

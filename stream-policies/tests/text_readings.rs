@@ -358,3 +358,24 @@ mod by_file {
         }
     }
 }
+
+/// A gate for some tools only is shown what cannot be read, too: it may hold a call of one of them.
+#[cfg(feature = "toml")]
+#[test]
+fn a_gate_for_some_tools_drops_a_call_that_cannot_be_read() {
+    let set = stream_policies::PolicySet::from_toml(
+        "[text_calls]\ndialects = [\"hermes\"]\n[[policy]]\nkind = \"tool-gate\"\nwhen = { tools = [\"rm\"] }\n\
+         rules = { default = \"deny\" }\n",
+    )
+    .unwrap();
+    let inner = r#"<tool_call>{\"name\":\"rm\",\"arguments\":{}}</tool_call>"#;
+    let text =
+        format!("Hi <tool_call>{{\"name\":\"ls\",\"arguments\":{{\"a\":\"{inner}\"}}}}</tool_call> bye");
+    for kind in WireKind::ALL {
+        let set = set.clone();
+        let config = set.configure(Config::default(), None);
+        let log = Script::new().text(&*text).to_log(kind);
+        let view = Replay::new(&log).config(config).policy(move || set.chain()).run().view();
+        assert_eq!(view.choices[0].content, "Hi  bye", "{kind}");
+    }
+}

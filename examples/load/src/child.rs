@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::process::Process;
 use crate::way::Way;
@@ -31,9 +32,25 @@ impl Child {
         Self::start(&["processor", "--way", way.name()])
     }
 
+    /// The upstream of the soak, with this time between two chunks.
+    pub(crate) fn soak_upstream(pace: Duration) -> Result<Self, Box<dyn Error>> {
+        Self::start(&["soak-upstream", "--pace-ms", &pace.as_millis().to_string()])
+    }
+
+    /// The proxy of the soak, whose upstream may be silent for so long.
+    pub(crate) fn soak_proxy(upstream: SocketAddr, idle: Duration) -> Result<Self, Box<dyn Error>> {
+        let (upstream, idle) = (upstream.to_string(), idle.as_millis().to_string());
+        Self::start_with(&["soak-proxy", "--upstream", &upstream, "--idle-ms", &idle], &[GIVING_BACK])
+    }
+
     fn start(arguments: &[&str]) -> Result<Self, Box<dyn Error>> {
+        Self::start_with(arguments, &[])
+    }
+
+    fn start_with(arguments: &[&str], environment: &[(&str, &str)]) -> Result<Self, Box<dyn Error>> {
         let mut child = Command::new(std::env::current_exe()?)
             .args(arguments)
+            .envs(environment.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
@@ -61,3 +78,10 @@ impl Drop for Child {
         let _ = self.child.wait();
     }
 }
+
+/// With this glibc gives back what was freed, as far as it can: else the memory that a process has says how its heap is
+/// fragmented, and not what it holds.
+const GIVING_BACK: (&str, &str) = (
+    "GLIBC_TUNABLES",
+    "glibc.malloc.mmap_threshold=8192:glibc.malloc.mmap_max=1000000:glibc.malloc.trim_threshold=8192:glibc.malloc.top_pad=0",
+);

@@ -20,6 +20,8 @@ pub(crate) enum Command {
     Speed(Speed),
     /// Many slow streams open at once: errors, and memory per stream.
     Hold(Hold),
+    /// Many streams for a long time, with faults: every byte, memory over time, and what is left over.
+    Soak(Soak),
     /// The scripted upstream.
     #[command(hide = true)]
     Upstream {
@@ -33,6 +35,20 @@ pub(crate) enum Command {
         way: Way,
         #[arg(long)]
         upstream: SocketAddr,
+    },
+    /// The upstream of the soak.
+    #[command(hide = true)]
+    SoakUpstream {
+        #[arg(long)]
+        pace_ms: u64,
+    },
+    /// The proxy of the soak.
+    #[command(hide = true)]
+    SoakProxy {
+        #[arg(long)]
+        upstream: SocketAddr,
+        #[arg(long)]
+        idle_ms: u64,
     },
     /// A processor of Envoy's.
     #[command(hide = true)]
@@ -89,5 +105,35 @@ pub(crate) struct Hold {
 impl Hold {
     pub(crate) fn pace(&self) -> Duration {
         Duration::from_millis(self.pace_ms)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Soak {
+    /// How many streams are open at once.
+    #[arg(long, default_value_t = 5000)]
+    pub(crate) streams: usize,
+    /// For how long streams are opened. The last ones are read to their ends.
+    #[arg(long, default_value_t = 1200)]
+    pub(crate) seconds: u64,
+    /// The time between two chunks.
+    #[arg(long, default_value_t = 2000)]
+    pub(crate) pace_ms: u64,
+    /// The longest silence of the upstream: much longer than the time between two chunks.
+    #[arg(long, default_value_t = 20_000)]
+    pub(crate) idle_ms: u64,
+}
+
+impl Soak {
+    pub(crate) fn time(&self) -> Duration {
+        Duration::from_secs(self.seconds)
+    }
+
+    pub(crate) fn pace(&self) -> Duration {
+        Duration::from_millis(self.pace_ms)
+    }
+
+    pub(crate) fn idle(&self) -> Duration {
+        Duration::from_millis(self.idle_ms)
     }
 }

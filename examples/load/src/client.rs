@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
@@ -15,6 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::check::{Check, Expected};
+use crate::open::Gauge;
 use crate::proxy;
 use crate::tally::Tally;
 use crate::traffic::now;
@@ -42,8 +42,7 @@ impl Load {
             load: self,
             client: proxy::client(),
             opening: Semaphore::new(OPENING),
-            open: AtomicUsize::new(0),
-            most_open: AtomicUsize::new(0),
+            open: Gauge::default(),
         });
         let mut places = JoinSet::new();
         for _ in 0..streams {
@@ -56,7 +55,7 @@ impl Load {
                 Err(error) => tally.fail(error.to_string(), 1),
             }
         }
-        tally.open = shared.most_open.load(Ordering::Relaxed);
+        tally.open = shared.open.most();
         tally.elapsed = start.elapsed();
         tally
     }
@@ -67,8 +66,7 @@ struct Shared {
     load: Load,
     client: Client<HttpConnector, Body>,
     opening: Semaphore,
-    open: AtomicUsize,
-    most_open: AtomicUsize,
+    open: Gauge,
 }
 
 async fn place(shared: Arc<Shared>) -> Tally {
@@ -101,7 +99,7 @@ async fn stream(shared: &Shared, tally: &mut Tally) -> Result<(), Box<dyn Error 
         let Ok(data) = frame?.into_data() else { continue };
         if opening.take().is_some() {
             tally.first_bytes.push(u32::try_from(start.elapsed().as_micros()).unwrap_or(u32::MAX));
-            open = Some(Open::new(shared));
+            open = Some(shared.open.enter());
         }
         tally.bytes += data.len();
         if !check.take(&data, now(), &mut tally.delays) {
@@ -112,25 +110,8 @@ async fn stream(shared: &Shared, tally: &mut Tally) -> Result<(), Box<dyn Error 
     if check.is_complete() { Ok(()) } else { Err("cut short".into()) }
 }
 
-/// Counts a stream while it is open.
-struct Open<'a>(&'a Shared);
-
-impl<'a> Open<'a> {
-    fn new(shared: &'a Shared) -> Self {
-        let open = shared.open.fetch_add(1, Ordering::Relaxed) + 1;
-        shared.most_open.fetch_max(open, Ordering::Relaxed);
-        Self(shared)
-    }
-}
-
-impl Drop for Open<'_> {
-    fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 /// How many streams may wait for their first byte at once: more than a listener's queue are not turned away, but come
 /// a second later.
-const OPENING: usize = 512;
+pub(crate) const OPENING: usize = 512;
 
 const REQUEST: &str = r#"{"model":"some-model","stream":true,"messages":[{"role":"user","content":"What is in my notes?"}],"tools":[{"type":"function","function":{"name":"read_file","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}]}"#;

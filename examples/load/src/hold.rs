@@ -1,7 +1,6 @@
 //! Many slow streams open at once: errors, and memory per stream.
 
 use std::error::Error;
-use std::fs;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
@@ -9,6 +8,7 @@ use crate::child::Child;
 use crate::cli::Hold;
 use crate::client::Load;
 use crate::hop::Hop;
+use crate::open_files;
 use crate::policies::Policies;
 use crate::process::Process;
 use crate::table::{Table, number};
@@ -17,7 +17,7 @@ use crate::traffic::Traffic;
 /// Measures and prints; true if all streams were open at once and arrived as they should.
 pub(crate) async fn run(options: &Hold) -> Result<bool, Box<dyn Error>> {
     let Hold { streams, chunks, pace_ms, .. } = *options;
-    check_open_files(streams)?;
+    open_files::check(streams)?;
     let traffic = Traffic::new(chunks);
     let mut out = io::stdout();
     writeln!(out, "{streams} streams, {} chunks each, one every {pace_ms} ms\n", traffic.frames().len())?;
@@ -58,18 +58,4 @@ pub(crate) async fn run(options: &Hold) -> Result<bool, Box<dyn Error>> {
         writeln!(out, "{error}")?;
     }
     Ok(all_went_well)
-}
-
-/// The proxy, or Envoy, has two connections for each stream.
-fn check_open_files(streams: usize) -> Result<(), String> {
-    let needed = 2 * streams + 64;
-    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
-    let allowed = line.and_then(|line| line.split_whitespace().next()?.parse::<usize>().ok());
-    match allowed {
-        Some(allowed) if allowed < needed => Err(format!(
-            "expected {needed} open files to be allowed, found {allowed}: `ulimit -n {needed}` first"
-        )),
-        _ => Ok(()),
-    }
 }

@@ -10,11 +10,15 @@ mod client;
 mod envoy;
 mod hold;
 mod hop;
+mod live;
+mod open;
+mod open_files;
 mod policies;
 mod process;
 mod processor;
 mod proxy;
 mod server;
+mod soak;
 mod speed;
 mod table;
 mod tally;
@@ -25,6 +29,7 @@ mod way;
 use std::error::Error;
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser as _;
 
@@ -42,17 +47,26 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Carries out a command; false if a stream did not arrive as it should.
+/// Carries out a command; false if something was not as it should be.
 async fn run(command: Command) -> Result<bool, Box<dyn Error>> {
     match command {
         Command::Speed(options) => speed::run(&options).await,
         Command::Hold(options) => hold::run(&options).await,
+        Command::Soak(options) => soak::run(&options).await,
         Command::Upstream { chunks } => {
             server::serve(upstream::router(chunks)).await?;
             Ok(true)
         }
         Command::Proxy { way, upstream } => {
             server::serve(proxy::router(way, upstream)?).await?;
+            Ok(true)
+        }
+        Command::SoakUpstream { pace_ms } => {
+            server::serve(soak::upstream(Duration::from_millis(pace_ms))).await?;
+            Ok(true)
+        }
+        Command::SoakProxy { upstream, idle_ms } => {
+            server::serve(soak::proxy(upstream, Duration::from_millis(idle_ms))?).await?;
             Ok(true)
         }
         Command::Processor { way } => {

@@ -31,6 +31,13 @@ impl Process {
         Some(Duration::from_millis(ticks * MILLISECONDS_PER_TICK))
     }
 
+    /// How many sockets it has open.
+    pub(crate) fn sockets(self) -> Option<usize> {
+        let files = fs::read_dir(format!("/proc/{}/fd", self.0)).ok()?;
+        let targets = files.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+        Some(targets.filter(|target| target.as_os_str().as_encoded_bytes().starts_with(b"socket:")).count())
+    }
+
     fn status(self, name: &str) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.0)).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;

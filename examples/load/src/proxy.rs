@@ -1,6 +1,7 @@
 //! The proxy: bare, or in the layer. But for the layer it is the same program.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -9,7 +10,7 @@ use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use stream_http::{Facts, Plan, PolicyLayer};
 use stream_policies::SettingsError;
 
@@ -18,11 +19,7 @@ use crate::way::Way;
 
 /// A proxy of this way.
 pub(crate) fn router(way: Way, upstream: SocketAddr) -> Result<Router, SettingsError> {
-    let client = client();
-    let proxy = Router::new().fallback(move |request: Request| {
-        let client = client.clone();
-        async move { forward(&client, upstream, request).await }
-    });
+    let proxy = bare(upstream);
     if matches!(way, Way::Direct | Way::Bare) {
         return Ok(proxy);
     }
@@ -31,11 +28,23 @@ pub(crate) fn router(way: Way, upstream: SocketAddr) -> Result<Router, SettingsE
     Ok(proxy.layer(PolicyLayer::new(plan)))
 }
 
+/// A proxy that passes everything on.
+pub(crate) fn bare(upstream: SocketAddr) -> Router {
+    let client = client();
+    Router::new().fallback(move |request: Request| {
+        let client = client.clone();
+        async move { forward(&client, upstream, request).await }
+    })
+}
+
 /// A client as proxies and the load itself use it.
 pub(crate) fn client() -> Client<HttpConnector, Body> {
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
-    Client::builder(TokioExecutor::new()).build(connector)
+    Client::builder(TokioExecutor::new())
+        .pool_idle_timeout(UNUSED)
+        .pool_timer(TokioTimer::new())
+        .build(connector)
 }
 
 async fn forward(
@@ -53,3 +62,6 @@ async fn forward(
         Err(_) => StatusCode::BAD_GATEWAY.into_response(),
     }
 }
+
+/// How long a connection waits for its next use.
+const UNUSED: Duration = Duration::from_secs(10);

@@ -25,6 +25,17 @@ fn all_streams_are_open_at_once() {
 }
 
 #[test]
+fn every_fate_has_its_right_answer_and_leaves_nothing_over() {
+    let options = ["soak", "--streams", "80", "--seconds", "1", "--pace-ms", "10", "--idle-ms", "1500"];
+    let output = load(&options);
+    let said = str::from_utf8(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let rows = rows(&output);
+    let fates: Vec<(bool, &str)> = rows[..11].iter().map(|row| (row[1] != "0", row[2])).collect();
+    assert_eq!(fates, [(true, "0"); 11], "{said}");
+}
+
+#[test]
 #[ignore = "needs Envoy: tests/envoy/run"]
 fn every_stream_arrives_through_envoy() {
     let ways = ["--ways", "envoy,envoy-pass,envoy-layer"];
@@ -73,5 +84,11 @@ fn load(options: &[&str]) -> Output {
 fn rows(output: &Output) -> Vec<Vec<&str>> {
     let said = str::from_utf8(&output.stdout).unwrap();
     let lines = said.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
-    lines.filter(|line| !line.starts_with("way")).map(|line| line.split(" | ").collect()).collect()
+    lines
+        .filter(|line| !HEADS.iter().any(|head| line.starts_with(head)))
+        .map(|line| line.split(" | ").collect())
+        .collect()
 }
+
+/// How the heads of tables start.
+const HEADS: [&str; 4] = ["way |", "fate |", "the proxy's memory |", "left over |"];

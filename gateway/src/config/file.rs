@@ -61,6 +61,8 @@ pub(super) struct File {
     _policy: Option<IgnoredAny>,
     #[serde(rename = "text_calls")]
     _text_calls: Option<IgnoredAny>,
+    #[serde(rename = "blocked")]
+    _blocked: Option<IgnoredAny>,
 }
 
 /// All keys but those of the policies.
@@ -198,7 +200,7 @@ impl File {
 impl LimitsFile {
     /// The layer's settings, and of them again what a replay holds to: the limits of a stream, and that of a whole
     /// answer.
-    fn build(self, settings: Settings, text: &str) -> Result<(Settings, Limits, Option<usize>), Fault> {
+    fn build(self, settings: Settings, text: &str) -> Result<(Settings, Limits, usize), Fault> {
         let mut limits = Limits::default();
         let mut settings = settings;
         let set = |limit: &Option<Spanned<usize>>, set: &mut dyn FnMut(usize)| {
@@ -226,7 +228,7 @@ impl LimitsFile {
             let every = if every.get_ref() == "never" { None } else { Some(time(every, text)?) };
             limits = limits.keep_alive(every);
         }
-        let whole = self.response.map(|limit| *limit.get_ref());
+        let whole = self.response.map_or(Settings::RESPONSE_LIMIT, |limit| *limit.get_ref());
         Ok((settings.limits(limits), limits, whole))
     }
 }

@@ -25,7 +25,7 @@ use stream_policies::{PolicySet, Registry};
 pub(crate) use self::envoy::Envoy;
 pub(crate) use self::fault::Fault;
 use self::route::Route;
-pub(crate) use self::tool_loop::LoopConfig;
+pub(crate) use self::tool_loop::{LoopConfig, McpConnection};
 pub(crate) use self::upstream::{Keys, Target, Targets};
 use crate::doors::{ClientName, Clients};
 use crate::listen::{Connections, TlsFiles};
@@ -48,8 +48,8 @@ pub(crate) struct Config {
     pub(crate) settings: Settings,
     /// What one stream may use; also a part of the settings.
     pub(crate) limits: Limits,
-    /// The longest whole answer, where the file says one; also a part of the settings.
-    pub(crate) whole_limit: Option<usize>,
+    /// The longest whole answer; also a part of the settings.
+    pub(crate) whole_limit: usize,
     pub(crate) interleaved_calls: bool,
     pub(crate) record: Option<Record>,
     pub(crate) request_log: Option<PathBuf>,

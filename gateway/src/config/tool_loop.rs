@@ -1,14 +1,26 @@
 //! `[tool_loop]`: the tools that the gateway runs itself.
 
-mod executors;
+#[cfg(feature = "http")]
+mod http;
+#[cfg(not(feature = "http"))]
+#[path = "tool_loop/without_http.rs"]
+mod http;
+#[cfg(feature = "mcp")]
+mod mcp;
+#[cfg(not(feature = "mcp"))]
+#[path = "tool_loop/without_mcp.rs"]
+mod mcp;
+#[cfg(any(feature = "http", feature = "mcp"))]
+mod secret;
 
 use serde::Deserialize;
 use stream_http::Facts;
-use stream_http::tool_loop::mcp::{McpConnection, McpServer};
 use stream_http::tool_loop::{AtLimit, Clash, LoopSettings, Tools};
 use toml::Spanned;
 
-use self::executors::{HttpFile, McpFile};
+use self::http::HttpFile;
+pub(crate) use self::mcp::McpConnection;
+use self::mcp::{McpFile, McpServer};
 use super::duration::time;
 use super::which::Which;
 use super::{Fault, Keys};
@@ -112,7 +124,8 @@ impl LoopConfig {
         for server in &self.servers {
             let connection = kept.iter().find(|connection| connection.server() == server).cloned();
             let connection = connection.unwrap_or_else(|| server.clone().into());
-            tools = tools.mcp(connection.clone()).await.map_err(|error| format!("tool_loop: {error}"))?;
+            tools =
+                mcp::add(tools, connection.clone()).await.map_err(|error| format!("tool_loop: {error}"))?;
             connections.push(connection);
         }
         Ok((tools, connections))

@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use http::Uri;
 use http::header::HeaderValue;
-use rustls::RootCertStore;
 use serde::Deserialize;
 use stream_http::Api;
 use toml::Spanned;
 
 use super::Fault;
-use crate::listen::roots;
+use crate::listen::{Roots, roots};
 
 /// The upstreams of a file, by their API.
 #[derive(Debug, Default, Deserialize)]
@@ -46,7 +45,7 @@ pub(crate) struct Target {
     base: Uri,
     key: Option<HeaderValue>,
     /// The authorities that its certificate may be of, if they are not the usual ones.
-    roots: Option<Arc<RootCertStore>>,
+    roots: Option<Arc<Roots>>,
     /// The environment variable that the key stands in.
     #[cfg_attr(not(feature = "envoy"), allow(dead_code))]
     key_env: Option<String>,
@@ -144,8 +143,14 @@ impl Target {
     }
 
     /// The authorities that its certificate may be of, if they are not the usual ones.
-    pub(crate) fn roots(&self) -> Option<&Arc<RootCertStore>> {
+    pub(crate) fn roots(&self) -> Option<&Arc<Roots>> {
         self.roots.as_ref()
+    }
+
+    /// Whether the upstream is reached over TLS.
+    #[cfg(not(feature = "tls"))]
+    pub(crate) fn needs_tls(&self) -> bool {
+        self.base.scheme_str() == Some("https")
     }
 
     /// The address of a request's path.

@@ -12,11 +12,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{interval, timeout};
-use tokio_rustls::TlsAcceptor;
 use tower_service::Service as _;
 
 use super::Connections;
 use super::activity::{Activity, Care, Tracked};
+use super::tls::Acceptor;
 
 /// What a connection is served with.
 pub(super) struct Connection {
@@ -28,7 +28,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Serves it to its end.
-    pub(super) async fn run(self, stream: TcpStream, tls: Option<TlsAcceptor>) {
+    pub(super) async fn run(self, stream: TcpStream, tls: Option<Acceptor>) {
         let Some(tls) = tls else { return self.serve(stream).await };
         match timeout(self.limits.head, tls.accept(stream)).await {
             Ok(Ok(stream)) => self.serve(stream).await,

@@ -2,9 +2,14 @@
 
 mod activity;
 mod connection;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(not(feature = "tls"))]
+#[path = "without_tls.rs"]
 mod tls;
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +18,16 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
 use self::connection::Connection;
-pub(crate) use self::tls::{Tls, TlsFiles, roots};
+pub(crate) use self::tls::{Roots, Tls, roots};
+
+/// The files of a listener's TLS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TlsFiles {
+    pub(crate) certificate: PathBuf,
+    pub(crate) key: PathBuf,
+    /// Clients must have a certificate of this authority.
+    pub(crate) client_ca: Option<PathBuf>,
+}
 
 /// The limits of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

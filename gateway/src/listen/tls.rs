@@ -10,14 +10,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
 
-/// The files of a listener's TLS.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TlsFiles {
-    pub(crate) certificate: PathBuf,
-    pub(crate) key: PathBuf,
-    /// Clients must have a certificate of this authority.
-    pub(crate) client_ca: Option<PathBuf>,
-}
+use super::TlsFiles;
 
 /// TLS with the certificates that the files hold now.
 #[derive(Debug)]
@@ -45,7 +38,7 @@ impl Tls {
 
     /// What a new connection is accepted with. Files that have changed are read again; if they are not right, the
     /// certificates that were right stay.
-    pub(super) fn acceptor(&self) -> TlsAcceptor {
+    pub(super) fn acceptor(&self) -> Acceptor {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if current.checked.elapsed() >= LOOK {
             current.checked = Instant::now();
@@ -96,8 +89,14 @@ impl TlsFiles {
     }
 }
 
+/// What a connection is accepted with.
+pub(super) type Acceptor = TlsAcceptor;
+
+/// Certificates of authorities.
+pub(crate) type Roots = RootCertStore;
+
 /// The authorities that a file holds.
-pub(crate) fn roots(file: &Path) -> Result<RootCertStore, String> {
+pub(crate) fn roots(file: &Path) -> Result<Roots, String> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(file)? {
         roots.add(certificate).map_err(|error| format!("{}: {error}", file.display()))?;

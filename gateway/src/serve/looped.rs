@@ -7,12 +7,11 @@ use axum::body::Body;
 use http::Request;
 use http_body_util::BodyExt as _;
 use stream_http::RequestBody;
-use stream_http::tool_loop::mcp::McpConnection;
 use stream_http::tool_loop::{ToolLoop, Tools};
 use tower_service::Service;
 
 use super::meter::Meter;
-use crate::config::Config;
+use crate::config::{Config, McpConnection};
 use crate::exchange::Exchange;
 
 /// The connections to MCP servers, which outlive changes of the configuration. Clones share them.

@@ -178,7 +178,7 @@ impl Layers {
     pub(crate) fn new(config: &Config, eyes: &Eyes) -> Result<Self, String> {
         Ok(Self {
             policies: policies(config, eyes),
-            recorder: config.record.clone().map(Recorder::new),
+            recorder: config.record.clone().map(|record| Recorder::new(record, eyes.recordings.clone())),
             log: config.request_log.as_deref().map(RequestLog::open).transpose()?,
             config: Arc::new(config.clone()),
             eyes: eyes.clone(),

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::body::Body;
 use http::{Request, Response, header};
 use stream_testkit::Tap;
+use tokio::sync::watch;
+use tokio::time::timeout;
 use tower_service::Service;
 
 use super::request::Number;
@@ -27,6 +29,36 @@ pub(crate) struct Recorder {
     clients: Option<Arc<[String]>>,
     /// When the program started, so that another run does not write over it.
     run: u128,
+    recordings: Recordings,
+}
+
+/// The recordings whose files are not written yet. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Recordings(watch::Sender<usize>);
+
+/// One recording, until its files are written or are known not to be.
+#[derive(Debug)]
+struct Unwritten(watch::Sender<usize>);
+
+impl Recordings {
+    /// Waits until the files of all recordings are written; a disk that takes longer than [`PATIENCE`] is not waited for.
+    pub(crate) async fn written(&self) {
+        let mut unwritten = self.0.subscribe();
+        if timeout(PATIENCE, unwritten.wait_for(|unwritten| *unwritten == 0)).await.is_err() {
+            tracing::warn!(recordings = *self.0.borrow(), "the program ends before these are written");
+        }
+    }
+
+    fn begin(&self) -> Unwritten {
+        self.0.send_modify(|unwritten| *unwritten += 1);
+        Unwritten(self.0.clone())
+    }
+}
+
+impl Drop for Unwritten {
+    fn drop(&mut self) {
+        self.0.send_modify(|unwritten| *unwritten -= 1);
+    }
 }
 
 /// Which side of the policies a log is from.
@@ -38,9 +70,14 @@ pub(crate) enum Side {
 }
 
 impl Recorder {
-    pub(crate) fn new(record: Record) -> Self {
+    pub(crate) fn new(record: Record, recordings: Recordings) -> Self {
         let run = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        Self { directory: Arc::new(record.directory), clients: record.clients.map(Into::into), run }
+        Self {
+            directory: Arc::new(record.directory),
+            clients: record.clients.map(Into::into),
+            run,
+            recordings,
+        }
     }
 
     /// Whether answers to this client are recorded.
@@ -74,9 +111,13 @@ impl Recorder {
             Side::Client => "out".to_owned(),
         };
         let name = format!("{}-{:06}.{side}.{ending}", self.run, number.0);
-        let tap = Tap::new(self.directory.join(name)).on_saved(|saved| match saved {
-            Ok(saved) => tracing::debug!(file = %saved.path.display(), bytes = saved.bytes, "recorded"),
-            Err(error) => tracing::warn!(%error, "cannot record"),
+        let unwritten = self.recordings.begin();
+        let tap = Tap::new(self.directory.join(name)).on_saved(move |saved| {
+            match saved {
+                Ok(saved) => tracing::debug!(file = %saved.path.display(), bytes = saved.bytes, "recorded"),
+                Err(error) => tracing::warn!(%error, "cannot record"),
+            }
+            drop(unwritten);
         });
         response.map(|body| Body::from_stream(tap.on(body.into_data_stream())))
     }
@@ -123,5 +164,33 @@ where
                 _ => response,
             })
         })
+    }
+}
+
+/// How long the end of the program waits for files.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_waits_for_every_file_and_not_for_ever() {
+        let (recordings, start) = (Recordings::default(), Instant::now());
+        recordings.written().await;
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        let (one, other) = (recordings.begin(), recordings.begin());
+        tokio::spawn(async move {
+            drop(one);
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            drop(other);
+        });
+        recordings.written().await;
+        assert_eq!(start.elapsed(), Duration::from_secs(2));
+        let _stuck = recordings.begin();
+        recordings.written().await;
+        assert_eq!(start.elapsed(), Duration::from_secs(2) + PATIENCE);
     }
 }

@@ -1,5 +1,10 @@
 //! Who answers: an upstream over HTTP, or the program itself.
 
+#[cfg(feature = "tls")]
+mod connector;
+#[cfg(not(feature = "tls"))]
+#[path = "plain_connector.rs"]
+mod connector;
 mod counting;
 mod embedded;
 mod remote;

@@ -1,19 +1,16 @@
 //! An upstream over HTTP.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use axum::body::Body;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use rustls::{ClientConfig, RootCertStore};
 use stream_http::{Api, RequestBody};
 
+use super::connector::{self, Connector};
 use super::error;
 use crate::config::{Target, Targets};
 
@@ -22,7 +19,7 @@ use crate::config::{Target, Targets};
 pub(super) struct Remote {
     targets: Targets,
     /// One for each set of authorities; most upstreams share the usual one.
-    clients: BTreeMap<Api, Client<HttpsConnector<HttpConnector>, Body>>,
+    clients: BTreeMap<Api, Client<Connector, Body>>,
 }
 
 impl Remote {
@@ -30,10 +27,7 @@ impl Remote {
         let usual = client(None)?;
         let mut clients = BTreeMap::new();
         for (api, target) in targets.iter() {
-            let client = match target.roots() {
-                Some(roots) => client(Some(roots))?,
-                None => usual.clone(),
-            };
+            let client = if connector::is_usual(target) { usual.clone() } else { client(Some(target))? };
             clients.insert(api, client);
         }
         Ok(Self { targets, clients })
@@ -61,20 +55,8 @@ impl Remote {
 }
 
 /// A client over HTTP/1.1, or HTTP/2 where the upstream offers it.
-fn client(roots: Option<&Arc<RootCertStore>>) -> Result<Client<HttpsConnector<HttpConnector>, Body>, String> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = match roots {
-        Some(roots) => {
-            let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-            let tls = tls.map_err(|error| error.to_string())?;
-            let tls = tls.with_root_certificates(Arc::clone(roots)).with_no_client_auth();
-            HttpsConnectorBuilder::new().with_tls_config(tls)
-        }
-        None => HttpsConnectorBuilder::new()
-            .with_provider_and_webpki_roots(provider)
-            .map_err(|error| error.to_string())?,
-    };
-    let connector = builder.https_or_http().enable_http1().enable_http2().build();
+fn client(target: Option<&Target>) -> Result<Client<Connector, Body>, String> {
+    let connector = connector::connector(target)?;
     Ok(Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector))
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::StatusCode;
 use stream_testkit::{ChunkLog, WireKind};
 
-use crate::kit::{Directory, Gateway};
+use crate::kit::{Directory, Gateway, question};
 
 #[tokio::test]
 async fn health_and_metrics_are_not_policed() {
@@ -101,5 +101,64 @@ async fn what_is_recorded_can_be_replayed_to_the_same_bytes() {
             .output()
             .unwrap();
         assert_eq!(out.stdout, body[..]);
+    }
+}
+
+/// No setting without effect: `replay` reads the file of a server, and holds to its limits, routes, text calls and words as the
+/// server does.
+#[tokio::test]
+async fn a_replay_honours_a_file_as_the_server_does() {
+    let gate =
+        "[[policy]]\nkind = \"tool-gate\"\nrules = { default = \"allow\", deny = [{ tools = [\"rm\"] }] }\n";
+    let strict = "[[policy]]\nkind = \"tool-gate\"\nrules = { default = \"deny\" }\n";
+    let pass = "[[policy]]\nkind = \"passthrough\"\n";
+    for (name, file) in [
+        ("blocks", format!("[limits]\nblocks = 1\n{gate}")),
+        ("block", format!("[limits]\nblock = 4\n{gate}")),
+        ("held", format!("[limits]\nheld = 64\n{gate}")),
+        ("frame", format!("[limits]\nframe = 64\n{gate}")),
+        ("models", format!("[[route]]\nmodels = [\"dem*\"]\npolicies = \"strict.toml\"\n{pass}")),
+        ("other models", format!("[[route]]\nmodels = [\"other\"]\npolicies = \"strict.toml\"\n{gate}")),
+        ("paths", format!("[[route]]\npaths = [\"/v1*\"]\npolicies = \"strict.toml\"\n{pass}")),
+        ("apis", format!("[[route]]\napis = [\"gemini\"]\npolicies = \"strict.toml\"\n{gate}")),
+        ("text calls", format!("[text_calls]\ndialects = [\"hermes\"]\n{strict}")),
+        (
+            "blocked",
+            format!("[blocked]\ncode = \"stopped\"\n{}", gate.replace("rules", "on_deny = \"end\"\nrules")),
+        ),
+    ] {
+        let directory = Directory::new(&format!("as-served-{}", name.replace(' ', "-")));
+        directory.file("strict.toml", strict);
+        let file = directory.file("gateway.toml", &file);
+        let records = directory.0.join("logs");
+        let gateway = Gateway::start(&["--config", &file, "--record", records.to_str().unwrap()]);
+        let mut answers = Vec::new();
+        for kind in WireKind::ALL {
+            answers.push((kind, gateway.ask(kind, true).await));
+        }
+        // An answer that is closed is recorded behind the client's back.
+        let mut logs: Vec<std::path::PathBuf> = Vec::new();
+        for _ in 0..500 {
+            let files = std::fs::read_dir(&records).into_iter().flatten().map(|file| file.unwrap().path());
+            logs = files.filter(|log| log.to_str().unwrap().ends_with(".in.sse")).collect();
+            if logs.len() == answers.len() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        gateway.terminate();
+        gateway.wait();
+        logs.sort();
+        assert_eq!(logs.len(), answers.len(), "{name}");
+        for (log, (kind, answer)) in logs.iter().zip(&answers) {
+            let (path, _) = question(*kind, true);
+            let out = std::process::Command::new(env!("CARGO_BIN_EXE_gateway"))
+                .args(["replay", log.to_str().unwrap(), "--config", &file, "--model", "demo"])
+                .args(["--path", path.split('?').next().unwrap(), "--format", &kind.to_string()])
+                .output()
+                .unwrap();
+            let left = String::from_utf8_lossy(&out.stdout);
+            assert_eq!(left, answer.text(), "{name}, {kind}: {}", String::from_utf8_lossy(&out.stderr));
+        }
     }
 }

@@ -11,6 +11,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use rustls::pki_types::{PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use stream_testkit::{Script, WireKind};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
@@ -229,4 +230,26 @@ async fn where_clients_need_certificates_one_without_is_not_served() {
         let unknown = authority.client("h2", identity);
         ask(&gateway, &unknown, request(WireKind::OpenAiChat, false)).await.unwrap_err();
     }
+}
+
+/// Whether a client without a certificate of its own gets as far as an answer.
+pub(crate) async fn shake(authority: &[u8], stream: TcpStream) -> String {
+    use rustls::pki_types::CertificateDer;
+    use rustls::pki_types::pem::PemObject as _;
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(authority).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("gateway.test").unwrap();
+    let Ok(mut stream) = TlsConnector::from(Arc::new(config)).connect(name, stream).await else {
+        return "no connection".to_owned();
+    };
+    let asked = stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").await;
+    let mut said = Vec::new();
+    let read = stream.read_to_end(&mut said).await;
+    format!("{} {} {}", asked.is_ok(), read.is_ok(), said.is_empty())
 }

@@ -7,14 +7,14 @@ use crate::delta::{CallDelta, Text};
 
 /// The calls of one choice, by the aliases that claimed them.
 #[derive(Debug, Default)]
-pub(crate) struct Calls {
+pub(crate) struct OpenCalls {
     by_id: HashMap<Text, BlockKey>,
     by_index: HashMap<u64, BlockKey>,
     last: Option<BlockKey>,
     balances: HashMap<BlockKey, Balance>,
 }
 
-impl Calls {
+impl OpenCalls {
     /// The call that the delta continues; `None` if it opens one.
     pub(crate) fn resolve(
         &mut self,
@@ -70,10 +70,11 @@ impl Calls {
         self.balances.entry(key).or_default().is_one_value(arguments)
     }
 
-    /// Whether the arguments of this call are one whole JSON object or list.
-    pub(crate) fn is_one_object(&mut self, key: BlockKey, arguments: &str) -> bool {
+    /// Whether a client that runs a call as soon as its arguments parse may have run this one. A string alone is none: a
+    /// provider was seen to lose the brace before the first key (Copilot), and no tool takes a string for its arguments.
+    pub(crate) fn may_run(&mut self, key: BlockKey, arguments: &str) -> bool {
         let balance = self.balances.entry(key).or_default();
-        balance.is_one_value(arguments) && matches!(balance.first, Some(b'{' | b'['))
+        balance.is_one_value(arguments) && balance.first != Some(b'"')
     }
 
     fn at(&self, index: Option<u64>) -> Option<BlockKey> {

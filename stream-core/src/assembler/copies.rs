@@ -40,6 +40,14 @@ pub(crate) fn check(
             _ => {}
         }
     }
+    if let (StreamBlock::Opaque(known), Some(tool)) = (&mut *block, &copy.tool) {
+        let is_unnamed = known.name.as_ref().is_none_or(|name| *name == known.kind);
+        if is_unnamed && known.head.status == BlockStatus::Open {
+            known.name = Some(tool.clone());
+        } else if known.name.as_ref() != Some(tool) {
+            return Err(disagrees(key, "name"));
+        }
+    }
     let Some(body) = &copy.body else { return Ok(()) };
     if let StreamBlock::Opaque(known) = block {
         // What a server's call was given is said when it is done.
@@ -48,7 +56,7 @@ pub(crate) fn check(
                 return Err(block_too_long(key, limit));
             }
             known.arguments = body.to_string();
-        } else if keep && known.arguments != **body {
+        } else if keep && known.arguments != **body && !same_json(&known.arguments, body) {
             return Err(disagrees(key, "text or arguments"));
         }
         return Ok(());
@@ -77,12 +85,15 @@ fn same_body(block: &StreamBlock, body: &str) -> bool {
     }
     // The action of a built-in call is a JSON value, not a string: other white space is the same value.
     match block {
-        StreamBlock::ToolCall(call) if call.flavor() == CallFlavor::Builtin => {
-            let parse = |text| serde_json::from_str::<serde_json::Value>(text).ok();
-            parse(block.body()).is_some_and(|known| Some(known) == parse(body))
-        }
+        StreamBlock::ToolCall(call) if call.flavor() == CallFlavor::Builtin => same_json(block.body(), body),
         _ => false,
     }
+}
+
+/// Whether two texts are the same JSON value.
+fn same_json(known: &str, body: &str) -> bool {
+    let parse = |text| serde_json::from_str::<serde_json::Value>(text).ok();
+    parse(known).is_some_and(|known| Some(known) == parse(body))
 }
 
 fn disagrees(key: crate::block::BlockKey, what: &str) -> Error {

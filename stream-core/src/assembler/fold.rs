@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use crate::assembler::calls::Calls;
+use crate::assembler::calls::OpenCalls;
 use crate::assembler::copies;
-use crate::block::{BlockKey, BlockStatus, Head, MAX_BLOCKS, OpaqueBlock, StreamBlock};
+use crate::block::{BlockKey, BlockStatus, Head, MAX_BLOCKS, OpaqueBlock, StreamBlock, TextBlock};
 use crate::delta::{Channel, Delta, DeltaKind, FinishKind, FinishReason, Runs, Slot, Text};
 use crate::error::{Error, ErrorKind, late};
+use crate::few::Few;
 use crate::limits::Limits;
 use crate::state::StreamState;
 use crate::wire::SharedFormat;
@@ -51,10 +52,10 @@ pub(crate) struct Fold {
     pub(super) format: SharedFormat,
     /// Which stage of the stream this is: keys are unique over all of them.
     pub(super) stage: u8,
-    pub(super) choices: HashMap<u32, Choice>,
+    pub(super) choices: Few<FoldedChoice>,
     pub(super) slots: HashMap<(u32, u32, Class), BlockKey>,
     /// The channels of items that hold several blocks, and the blocks they hold.
-    pub(super) items: HashMap<u32, Item>,
+    pub(super) items: HashMap<u32, FoldedItem>,
     /// Calls that were written as text, by their numbers.
     pub(super) written: HashMap<u32, BlockKey>,
     pub(super) keep: Keep,
@@ -71,7 +72,7 @@ pub(super) enum Class {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Choice {
+pub(super) struct FoldedChoice {
     /// Every open block.
     pub(super) open: BTreeSet<BlockKey>,
     /// The open texts without a number, one for each channel at most: the start of another block completes them.
@@ -81,7 +82,7 @@ pub(super) struct Choice {
     /// Those of them to which something came since another block last asked whether they are whole: no other has to be
     /// asked again.
     pub(super) touched: BTreeSet<BlockKey>,
-    pub(super) calls: Calls,
+    pub(super) calls: OpenCalls,
     pub(super) last: Option<BlockKey>,
     /// A call of the older form has opened, which a choice has one of.
     pub(super) legacy: bool,
@@ -94,13 +95,13 @@ pub(super) struct Choice {
 }
 
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct FoldedItem {
     pub(super) channel: Channel,
     /// The blocks that are open, or were when the item's end was last asked for.
     pub(super) blocks: VecDeque<BlockKey>,
 }
 
-impl Choice {
+impl FoldedChoice {
     /// A block is numbered or complete: the start of another one does not end it.
     pub(super) fn leave_running(&mut self, key: BlockKey) {
         self.texts.retain(|text| *text != key);
@@ -121,7 +122,7 @@ impl Fold {
             state: StreamState::default(),
             format,
             stage,
-            choices: HashMap::new(),
+            choices: Few::default(),
             slots: HashMap::new(),
             items: HashMap::new(),
             written: HashMap::new(),
@@ -173,7 +174,7 @@ impl Fold {
             DeltaKind::Start { channel } => self.start(choice, delta.slot, *channel)?,
             DeltaKind::ItemStart { channel } => {
                 if let Slot::At { item, .. } = delta.slot {
-                    self.items.insert(item, Item { channel: *channel, blocks: VecDeque::new() });
+                    self.items.insert(item, FoldedItem { channel: *channel, blocks: VecDeque::new() });
                 }
                 Transition::Folded(None)
             }
@@ -270,7 +271,7 @@ impl Fold {
     /// text there is nothing to protect.
     fn restates_content(&self, choice: u32, copy: &crate::delta::Restated) -> bool {
         let (Some(body), true) = (&copy.body, self.keep.content) else { return true };
-        let Some(known) = self.choices.get(&choice) else { return body.is_empty() };
+        let Some(known) = self.choices.get(choice) else { return body.is_empty() };
         let blocks = known.content.iter().map(|key| self.state.blocks[key.index()].body());
         body.len() == known.content_bytes && copies::is_concatenation(body, blocks)
     }
@@ -298,7 +299,7 @@ impl Fold {
 
     /// The open calls of a choice that have no number.
     pub(crate) fn open_calls(&self, choice: u32) -> impl Iterator<Item = BlockKey> + '_ {
-        self.choices.get(&choice).into_iter().flat_map(|known| known.open_calls.iter().copied())
+        self.choices.get(choice).into_iter().flat_map(|known| known.open_calls.iter().copied())
     }
 
     /// The item an open numbered slot belongs to, if the format groups blocks in items.
@@ -382,7 +383,7 @@ impl Fold {
     /// A finish or terminal marker came after the last delta of every call of the choice (of all choices).
     fn mark_calls_finished(&mut self, choice: Option<u32>, cut: bool) {
         let blocks = &mut self.state.blocks;
-        let mark = |known: &mut Choice| {
+        let mut mark = |known: &mut FoldedChoice| {
             for key in known.unfinished.drain(..) {
                 if let StreamBlock::ToolCall(call) = &mut blocks[key.index()] {
                     call.finish_seen = true;
@@ -395,15 +396,15 @@ impl Fold {
             }
         };
         match choice {
-            Some(choice) => self.choices.get_mut(&choice).into_iter().for_each(mark),
-            None => self.choices.values_mut().for_each(mark),
+            Some(choice) => self.choices.get_mut(choice).into_iter().for_each(mark),
+            None => self.choices.iter_mut().for_each(|(_, known)| mark(known)),
         }
     }
 
     /// Completes one open block of the choice, or of any: the caller steps again until there is none.
     fn complete_one(&mut self, choice: Option<u32>) -> Option<BlockKey> {
         let key = match choice {
-            Some(choice) => *self.choices.get(&choice)?.open.first()?,
+            Some(choice) => *self.choices.get(choice)?.open.first()?,
             None => self.choices.values().filter_map(|known| known.open.first().copied()).min()?,
         };
         self.complete(key);
@@ -420,7 +421,7 @@ impl Fold {
             call.arguments = joined;
             call.joined = true;
         }
-        if let Some(known) = self.choices.get_mut(&choice) {
+        if let Some(known) = self.choices.get_mut(choice) {
             known.open.remove(&key);
             known.leave_running(key);
         }
@@ -442,7 +443,7 @@ impl Fold {
         if let StreamBlock::Reasoning(text) = &mut block {
             text.signed = self.format.traits().reasoning_is_signed;
         }
-        let known = self.choices.entry(choice).or_default();
+        let known = self.choices.or_default(choice);
         known.open.insert(key);
         known.last = Some(key);
         match block {
@@ -458,6 +459,9 @@ impl Fold {
             }
             _ => known.texts.push(key),
         }
+        if self.state.blocks.is_empty() {
+            self.state.blocks.reserve_exact(1);
+        }
         self.state.blocks.push(block);
         Ok(key)
     }
@@ -469,7 +473,7 @@ impl Fold {
             return Err(block_too_long(key, self.limits.block));
         }
         block.append(text, keep);
-        if let Some(known) = self.choices.get_mut(&block.choice()) {
+        if let Some(known) = self.choices.get_mut(block.choice()) {
             known.last = Some(key);
             if known.open_calls.contains(&key) && !text.is_empty() {
                 known.touched.insert(key);
@@ -481,7 +485,50 @@ impl Fold {
         Ok(())
     }
 
-    fn keeps(&self, key: BlockKey) -> bool {
+    /// The open block that more text of this place goes into, if that ends no other block.
+    pub(crate) fn running(&self, choice: u32, slot: Slot, channel: Channel) -> Option<BlockKey> {
+        let known = self.choices.get(choice)?;
+        let key = known.last.filter(|key| known.open.contains(key))?;
+        let block = &self.state.blocks[key.index()];
+        let goes_on = block.channel() == Some(channel)
+            && match slot {
+                Slot::At { item, part } => self.slots.get(&(item, part, Class::Text(channel))) == Some(&key),
+                Slot::Run => known.open.len() == 1 && !block.as_text().is_some_and(TextBlock::is_spoken),
+                _ => false,
+            };
+        let is_over = self.state.terminal || self.state.finish_reason_of(choice).is_some();
+        (goes_on && !is_over).then_some(key)
+    }
+
+    /// Whether a block that completed because of another one's start is over to everybody. A call whose arguments nobody keeps
+    /// completes without a look at them: deltas of calls may take turns (rule 5).
+    pub(crate) fn is_surely_over(&self, key: BlockKey) -> bool {
+        let block = &self.state.blocks[key.index()];
+        let ends_itself = block.head().numbered || self.format.traits().arguments_are_json;
+        ends_itself || self.keep.calls || block.as_tool_call().is_none()
+    }
+
+    /// The longest text that a block can still take.
+    pub(crate) fn room(&self, key: BlockKey) -> usize {
+        self.limits.block.saturating_sub(self.state.blocks[key.index()].body().len())
+    }
+
+    /// Text of a block has been passed on: of that many bytes, which are appended already if they are kept.
+    pub(crate) fn passed(&mut self, key: BlockKey, bytes: usize, kept: bool) {
+        self.state.current = Some(key);
+        self.state.completed = None;
+        let block = &mut self.state.blocks[key.index()];
+        if !kept {
+            block.head_mut().bytes += bytes;
+        }
+        if block.channel() == Some(Channel::Content)
+            && let Some(known) = self.choices.get_mut(block.choice())
+        {
+            known.content_bytes += bytes;
+        }
+    }
+
+    pub(crate) fn keeps(&self, key: BlockKey) -> bool {
         let block = &self.state.blocks[key.index()];
         match block.channel() {
             Some(channel) => self.keep.channel(channel),
@@ -494,7 +541,7 @@ impl Fold {
     }
 
     fn last_of(&self, choice: u32) -> Option<BlockKey> {
-        self.choices.get(&choice).and_then(|known| known.last)
+        self.choices.get(choice).and_then(|known| known.last)
     }
 }
 

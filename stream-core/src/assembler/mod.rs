@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use crate::block::StreamBlock;
 use crate::engine::Config;
+use crate::engine::reader::FrameReader;
 use crate::error::Error;
-use crate::intake::Intake;
 use crate::state::StreamState;
 use crate::text_calls::TextCalls;
 use crate::wire::{Outgoing, SharedFormat};
@@ -36,7 +36,7 @@ use fold::{Fold, Keep, Transition};
 /// ```
 #[derive(Debug)]
 pub struct Assembler {
-    intake: Intake,
+    reader: FrameReader,
     text_calls: Option<TextCalls>,
     fold: Option<Fold>,
     /// The state before the first frame.
@@ -60,9 +60,9 @@ impl Assembler {
     /// An assembler with these settings.
     #[must_use]
     pub fn with(config: Config) -> Self {
-        let mut intake = Intake::new(&config, true);
-        intake.forget();
-        Self { intake, text_calls: None, fold: None, empty: StreamState::default(), config }
+        let mut reader = FrameReader::new(&config, true);
+        reader.forget();
+        Self { reader, text_calls: None, fold: None, empty: StreamState::default(), config }
     }
 
     /// Takes more bytes.
@@ -84,7 +84,7 @@ impl Assembler {
         bytes: &[u8],
         mut each: impl FnMut(Option<&StreamBlock>, &StreamState),
     ) -> Result<(), Error> {
-        self.intake.push(bytes);
+        self.reader.push_slice(bytes);
         self.drain(&mut each)
     }
 
@@ -94,7 +94,7 @@ impl Assembler {
     ///
     /// As [`push`](Self::push).
     pub fn push_whole(&mut self, body: impl Into<Bytes>) -> Result<(), Error> {
-        self.intake.push_whole(body.into());
+        self.reader.push_whole(body.into());
         self.drain(&mut |_, _| {})
     }
 
@@ -105,13 +105,13 @@ impl Assembler {
     ///
     /// As [`push`](Self::push).
     pub fn finish(&mut self) -> Result<(), Error> {
-        self.intake.end(None);
+        self.reader.end(None);
         self.drain(&mut |_, _| {})?;
-        let upstream = self.intake.take_end().unwrap_or_default();
-        let traits = self.intake.settled_format().traits();
+        let upstream = self.reader.take_end().unwrap_or_default();
+        let traits = self.reader.settled_format().traits();
         let fold = self.fold();
-        let closing = crate::closing::Closing::natural(upstream, &fold.state, traits);
-        if *closing.end() == crate::policy::End::Finished {
+        let shutdown = crate::engine::shutdown::Shutdown::natural(upstream, &fold.state, traits);
+        if *shutdown.end() == crate::policy::End::Finished {
             while fold.complete_next().is_some() {}
         } else {
             fold.state.abort_open_blocks();
@@ -128,12 +128,12 @@ impl Assembler {
     /// The format, once it is known.
     #[must_use]
     pub fn format(&self) -> Option<&SharedFormat> {
-        self.intake.format()
+        self.reader.format()
     }
 
     fn drain(&mut self, each: &mut impl FnMut(Option<&StreamBlock>, &StreamState)) -> Result<(), Error> {
-        while let Some(frame) = self.intake.next()? {
-            let (id, model) = self.intake.take_meta();
+        while let Some(frame) = self.reader.next()? {
+            let (id, model) = self.reader.take_meta();
             let fold = self.fold();
             fold.meta(id, model);
             let frames = match &mut self.text_calls {
@@ -142,7 +142,7 @@ impl Assembler {
             };
             self.fold_frames(frames, each)?;
         }
-        if let (Some(text_calls), false) = (&mut self.text_calls, self.intake.is_open()) {
+        if let (Some(text_calls), false) = (&mut self.text_calls, self.reader.is_open()) {
             let frames = text_calls.end();
             self.fold_frames(frames, each)?;
         }
@@ -160,12 +160,12 @@ impl Assembler {
 
     fn fold(&mut self) -> &mut Fold {
         let Config { limits, interleaved, .. } = self.config;
-        let intake = &mut self.intake;
+        let reader = &mut self.reader;
         if self.fold.is_none() {
-            let traits = intake.settled_format().traits();
+            let traits = reader.settled_format().traits();
             self.text_calls = TextCalls::of(&self.config, true, traits);
         }
-        self.fold.get_or_insert_with(|| Fold::new(intake.settled_format(), 0, Keep::ALL, limits, interleaved))
+        self.fold.get_or_insert_with(|| Fold::new(reader.settled_format(), 0, Keep::ALL, limits, interleaved))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Blocks that the format numbers, opens and closes itself (Anthropic, Responses).
 
+use crate::assembler::copies;
 use crate::assembler::fold::{Class, Fold, Transition};
-use crate::block::{BlockKey, BlockStatus, StreamBlock};
+use crate::block::{BlockKey, BlockStatus, Head, OpaqueBlock, StreamBlock};
 use crate::delta::{CallDelta, Channel, Restated, Slot};
 use crate::error::{Error, ErrorKind, late};
 
@@ -129,7 +130,15 @@ impl Fold {
             ));
         }
         copy.is_first = true;
-        let key = if copy.name.is_some() {
+        let key = if let (Some(runs), Some(kind)) = (copy.runs, copy.name.clone()) {
+            let key = self.open(choice, |key| {
+                StreamBlock::Opaque(OpaqueBlock::new(Head::new(key, choice), kind, runs))
+            })?;
+            self.place(item, part, Class::Other, key);
+            let (keep, limit) = (self.keeps(key), self.limits.block);
+            copies::check(&mut self.state.blocks[key.index()], copy, keep, limit)?;
+            key
+        } else if copy.name.is_some() {
             let call = CallDelta {
                 id: copy.id.clone(),
                 name: copy.name.clone(),
@@ -156,7 +165,7 @@ impl Fold {
         self.slots.insert((item, part, class), key);
         let block = &mut self.state.blocks[key.index()];
         block.head_mut().numbered = true;
-        if let Some(known) = self.choices.get_mut(&block.choice()) {
+        if let Some(known) = self.choices.get_mut(block.choice()) {
             known.leave_running(key);
         }
         if let Some(item) = self.items.get_mut(&item) {

@@ -23,7 +23,7 @@ impl Fold {
             self.complete(key);
             return Ok(Transition::Completed(key));
         }
-        let texts = &self.choices.entry(choice).or_default().texts;
+        let texts = &self.choices.or_default(choice).texts;
         let running = texts.iter().copied().find(|key| runs_on(&self.state.blocks[key.index()]));
         let key = match running {
             Some(key) => key,
@@ -41,7 +41,7 @@ impl Fold {
         index: Option<u64>,
         call: &mut CallDelta,
     ) -> Result<Transition, Error> {
-        let known = self.choices.entry(choice).or_default();
+        let known = self.choices.or_default(choice);
         let target = known.calls.resolve(&self.state.blocks, index, call);
         if let Some(key) = target {
             let of_call = self.state.blocks[key.index()].as_tool_call();
@@ -52,7 +52,7 @@ impl Fold {
                     format!("expected more of the call in block {key}, found a call of another kind"),
                 ));
             }
-            self.choices.entry(choice).or_default().calls.learn(key, index, call.id.as_ref());
+            self.choices.or_default(choice).calls.learn(key, index, call.id.as_ref());
             self.goes_on_once(choice, key, call)?;
             return self.continue_call(key, call);
         }
@@ -65,7 +65,7 @@ impl Fold {
             return Ok(Transition::Completed(key));
         }
         let legacy = call.flavor == CallFlavor::LegacyFunction;
-        if legacy && std::mem::replace(&mut self.choices.entry(choice).or_default().legacy, true) {
+        if legacy && std::mem::replace(&mut self.choices.or_default(choice).legacy, true) {
             // Clients put the second into the first: there is one field for both.
             return Err(Error::new(
                 ErrorKind::Ambiguous,
@@ -73,7 +73,7 @@ impl Fold {
             ));
         }
         let key = self.open_call(choice, index, call)?;
-        self.choices.entry(choice).or_default().calls.learn(key, index, call.id.as_ref());
+        self.choices.or_default(choice).calls.learn(key, index, call.id.as_ref());
         Ok(Transition::Folded(Some(key)))
     }
 
@@ -85,12 +85,12 @@ impl Fold {
             return Ok(());
         }
         let StreamBlock::ToolCall(known) = &self.state.blocks[key.index()] else { return Ok(()) };
-        let calls = &mut self.choices.entry(choice).or_default().calls;
+        let calls = &mut self.choices.or_default(choice).calls;
         let is_renamed = call.name.as_ref().is_some_and(|name| *name != known.name);
         if known.flavor == CallFlavor::Custom
             || is_renamed
             || known.head.status != BlockStatus::Open
-            || !calls.is_one_object(key, &known.arguments)
+            || !calls.may_run(key, &known.arguments)
         {
             return Ok(());
         }
@@ -173,7 +173,7 @@ impl Fold {
         ends: impl Fn(&StreamBlock) -> bool,
     ) -> Option<BlockKey> {
         let call = if calls { self.next_whole_call(choice) } else { None };
-        let texts = self.choices.get(&choice)?.texts.iter().copied();
+        let texts = self.choices.get(choice)?.texts.iter().copied();
         let text = texts.filter(|key| ends(&self.state.blocks[key.index()])).min();
         [text, call].into_iter().flatten().min()
     }
@@ -186,7 +186,7 @@ impl Fold {
         }
         // Where arguments are JSON on the wire, or nobody keeps them, there is nothing to wait for.
         let waits = self.keep.calls && !self.format.traits().arguments_are_json;
-        let known = self.choices.get_mut(&choice)?;
+        let known = self.choices.get_mut(choice)?;
         while let Some(key) = known.touched.first().copied() {
             let whole = match &self.state.blocks[key.index()] {
                 StreamBlock::ToolCall(call) if waits && call.flavor() != CallFlavor::Custom => {

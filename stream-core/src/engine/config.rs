@@ -2,13 +2,27 @@
 
 use std::sync::Arc;
 
+use crate::ending::EndingWords;
 use crate::limits::Limits;
 use crate::request::Request;
+use crate::sse::Framing;
 use crate::text_calls::{DialectSet, ScanOptions};
 use crate::wire::{SharedFormat, WriterOptions};
 
 /// Settings of one stream.
-#[derive(Debug, Clone, Default)]
+///
+/// ```
+/// use stream_core::{Config, Limits, Request, Tool, wire};
+///
+/// let config = Config::default()
+///     // The format is named: a stream of another format is closed with an error.
+///     .format(wire::named("anthropic-messages").unwrap())
+///     .request(Request::new().model("some-model").tool(Tool::new("search")))
+///     .limits(Limits::default().held(1 << 20))
+///     .error_code("guardrail");
+/// assert_eq!(config.requested().model_name(), Some("some-model"));
+/// ```
+#[derive(Debug, Clone)]
 #[must_use]
 pub struct Config {
     pub(crate) format: Option<SharedFormat>,
@@ -16,9 +30,28 @@ pub struct Config {
     pub(crate) limits: Limits,
     pub(crate) request: Arc<Request>,
     pub(crate) writer: WriterOptions,
+    pub(crate) ending_words: EndingWords,
     pub(crate) interleaved: bool,
     pub(crate) text_calls: Option<DialectSet>,
     pub(crate) text_call_options: Option<ScanOptions>,
+    pub(crate) lane: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            format: None,
+            formats: Vec::new(),
+            limits: Limits::default(),
+            request: Arc::default(),
+            writer: WriterOptions::default(),
+            ending_words: EndingWords::default(),
+            interleaved: false,
+            text_calls: None,
+            text_call_options: None,
+            lane: true,
+        }
+    }
 }
 
 impl Config {
@@ -29,9 +62,17 @@ impl Config {
     }
 
     /// Adds a wire format to those that are looked for, before the built-in ones.
+    ///
+    /// A format whose streams are [lines](crate::sse::Framing::Lines) is found only in whole responses: frames have to be cut before
+    /// they can tell their format. Streams of such a format are [named](Self::format).
     pub fn also(mut self, format: SharedFormat) -> Self {
         self.formats.push(format);
         self
+    }
+
+    /// How the stream is cut into frames.
+    pub(crate) fn framing(&self) -> Framing {
+        self.format.as_ref().map_or_else(Framing::default, |format| format.framing())
     }
 
     /// Sets the limits.
@@ -54,6 +95,20 @@ impl Config {
     /// The text that stands in for an answer of which everything was dropped; `None` for no text.
     pub fn empty_notice(mut self, notice: Option<&str>) -> Self {
         self.writer.empty_notice = notice.map(Into::into);
+        self
+    }
+
+    /// The code of errors with which policies end the stream, unless a policy [names one](crate::Ending::with_code). By default it is
+    /// [`Ending::BLOCKED_BY_POLICY`](crate::Ending::BLOCKED_BY_POLICY), on every API.
+    pub fn error_code(mut self, code: &str) -> Self {
+        self.ending_words.code = Some(code.into());
+        self
+    }
+
+    /// The type of errors with which policies end the stream, unless a policy [names one](crate::Ending::with_type). By default it is
+    /// [`Ending::POLICY_ERROR`](crate::Ending::POLICY_ERROR).
+    pub fn error_type(mut self, error_type: &str) -> Self {
+        self.ending_words.error_type = Some(error_type.into());
         self
     }
 
@@ -82,6 +137,15 @@ impl Config {
     /// that are not whole may take turns in any case.
     pub fn interleaved_calls(mut self, allowed: bool) -> Self {
         self.interleaved = allowed;
+        self
+    }
+
+    /// Sets whether text frames that nobody holds may leave without being read in full; they may by default.
+    ///
+    /// The stream is the same either way: every frame that leaves so is byte for byte like frames before it that were read, but
+    /// for values that the format [lists](crate::wire::WireFormat::holes). Without it, a frame costs about ten times as much.
+    pub fn lane(mut self, allowed: bool) -> Self {
+        self.lane = allowed;
         self
     }
 }

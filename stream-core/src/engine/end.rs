@@ -1,18 +1,18 @@
 //! How the engine brings a stream to its end.
 
 use super::{Engine, Work};
-use crate::closing::Closing;
+use crate::engine::shutdown::Shutdown;
+use crate::engine::stage::StageState;
 use crate::error::Error;
 use crate::policy::End;
 use crate::record::Action;
-use crate::stage::StageState;
 use crate::wire::{Ending, Outgoing};
 
 impl Engine {
-    /// One move of the closing: a hook to call, or the next stage.
+    /// One move of the shutdown: a hook to call, or the next stage.
     pub(super) fn close(&mut self) -> Option<Work> {
-        let closing = self.closing.as_mut()?;
-        let index = closing.stage;
+        let shutdown = self.shutdown.as_mut()?;
+        let index = shutdown.stage;
         let Some(stage) = self.stages.get_mut(index) else {
             self.done = self.written;
             self.finish();
@@ -20,22 +20,22 @@ impl Engine {
         };
         // Those that only watch come to their end when all output is there: nobody waits for them.
         if stage.watching != self.written || stage.is_retired() {
-            closing.next_stage();
+            shutdown.next_stage();
             return None;
         }
-        if closing.is_alive() {
+        if shutdown.is_alive() {
             if self.tickets.values().any(|pending| pending.stage == index) {
                 return Some(Work::Wait);
             }
-            if let Some(work) = closing.ask(stage) {
+            if let Some(work) = shutdown.ask(stage) {
                 return Some(work);
             }
         }
         let mut out = Vec::new();
-        let closing = self.closing.as_mut()?;
-        let finished = *closing.end() == End::Finished;
-        closing.dropped |= self.stages[index].close(finished, closing.is_abrupt(), self.now, &mut out);
-        closing.next_stage();
+        let shutdown = self.shutdown.as_mut()?;
+        let finished = *shutdown.end() == End::Finished;
+        shutdown.dropped |= self.stages[index].close(finished, shutdown.is_abrupt(), self.now, &mut out);
+        shutdown.next_stage();
         self.tickets.retain(|pending| pending.stage != index);
         self.forward(index, out);
         None
@@ -45,10 +45,10 @@ impl Engine {
         if std::mem::replace(&mut self.written, true) {
             return;
         }
-        let Some(closing) = self.closing.take() else { return };
-        self.closing = Some(Closing::over(&closing));
+        let Some(shutdown) = self.shutdown.take() else { return };
+        self.shutdown = Some(Shutdown::over(&shutdown));
         let Some(writer) = &mut self.writer else { return };
-        let ending = closing.ending();
+        let ending = shutdown.ending().map(|ending| ending.or(&self.config.ending_words));
         if self.is_whole {
             let empty = Outgoing { frame: None, parts: Vec::new() };
             let body = self.whole.take().unwrap_or(empty);
@@ -72,12 +72,16 @@ impl Engine {
             crate::error::Origin::Limit => "the answer exceeded a limit",
             _ => "the upstream's answer could not be read",
         };
-        self.close_abruptly(stage, true, End::Cut(Some(error)), Ending::error(message));
+        self.close_abruptly(stage, true, End::Cut(Some(error)), Ending::failure(message));
     }
 
     pub(super) fn terminate(&mut self, stage: usize, ending: Ending) {
         self.policies.close(stage);
+        let ending = ending.or(&self.config.ending_words);
         self.record(stage, Action::Terminated, ending.message.clone());
+        if let Some(decision) = self.stages[stage].decisions.last_mut() {
+            decision.ending = Some(Box::new(ending.clone()));
+        }
         if self.stages[stage].watching {
             self.retire_watching(stage);
             return;
@@ -86,10 +90,11 @@ impl Engine {
     }
 
     pub(super) fn close_abruptly(&mut self, stage: usize, alive: bool, end: End, ending: Ending) {
-        self.intake.close();
+        self.disarm();
+        self.reader.close();
         self.tickets.retain(|pending| pending.stage > stage);
-        let first = self.closing.as_ref().map_or(0, |closing| closing.stage);
-        self.closing = Some(Closing::abrupt(first, stage, alive, end, ending));
+        let first = self.shutdown.as_ref().map_or(0, |shutdown| shutdown.stage);
+        self.shutdown = Some(Shutdown::abrupt(first, stage, alive, end, ending));
         self.stages.iter_mut().take(stage + 1).for_each(StageState::cut_input);
     }
 }

@@ -1,13 +1,14 @@
-//! Frames on their way: from the intake through the stages to the writer.
+//! Frames on their way: from the reader through the stages to the writer.
 
 use std::sync::Arc;
 
+use super::lane::Lane;
 use super::{Config, Engine, Work};
-use crate::closing::Closing;
+use crate::engine::shutdown::Shutdown;
+use crate::engine::stage::{Advance, StageState};
 use crate::error::{Error, ErrorKind};
 use crate::policy::{Attention, End};
 use crate::record::Action;
-use crate::stage::{Advance, StageState};
 use crate::text_calls::{Searched, TextCalls};
 use crate::wire::{Outgoing, WriterOptions};
 
@@ -17,14 +18,17 @@ impl Engine {
             if self.done {
                 return Work::Done;
             }
-            if let Some(stage) = self.closing.as_mut().and_then(Closing::next_abort) {
+            if let Some(stage) = self.shutdown.as_mut().and_then(Shutdown::next_abort) {
                 self.abort_watching(stage);
                 return Work::Abort(stage);
             }
             if let Some(work) = self.step() {
-                return work;
+                match work {
+                    Work::Chunk(stage) if self.pay(stage) => continue,
+                    work => return work,
+                }
             }
-            if self.closing.is_some() {
+            if self.shutdown.is_some() {
                 if let Some(work) = self.close() {
                     return work;
                 }
@@ -40,22 +44,26 @@ impl Engine {
                 self.close_for(0, Error::new(ErrorKind::HeldLimit, message));
                 continue;
             }
-            let next = self.intake.next();
-            while let Some(comment) = self.intake.take_early() {
+            if self.glide() {
+                continue;
+            }
+            let next = self.reader.next();
+            while let Some(comment) = self.reader.take_early() {
                 if !self.is_found_in(&comment) {
                     self.out.push_back(comment);
                 }
             }
             match next {
                 Ok(Some(frame)) => self.take(frame),
-                Ok(None) if !self.intake.is_open() && self.end_text_calls() => {}
+                Ok(None) if !self.reader.is_open() && self.end_text_calls() => {}
                 Ok(None) => {
-                    let Some(end) = self.intake.take_end() else { return Work::Wait };
+                    let Some(end) = self.reader.take_end() else { return Work::Wait };
                     self.ensure_stages();
+                    self.disarm();
                     let state = &self.stages[self.first_enforcing()].fold.state;
-                    let traits = self.intake.settled_format().traits();
-                    self.closing = Some(Closing::natural(end, state, traits));
-                    if let Some(End::Cut(Some(error))) = self.closing.as_ref().map(Closing::end) {
+                    let traits = self.reader.settled_format().traits();
+                    self.shutdown = Some(Shutdown::natural(end, state, traits));
+                    if let Some(End::Cut(Some(error))) = self.shutdown.as_ref().map(Shutdown::end) {
                         self.error = Some(error.clone());
                     }
                 }
@@ -69,7 +77,8 @@ impl Engine {
 
     pub(super) fn take(&mut self, frame: Outgoing) {
         self.ensure_stages();
-        let (id, model) = self.intake.take_meta();
+        self.disarm();
+        let (id, model) = self.reader.take_meta();
         for stage in &mut self.stages {
             stage.fold.meta(id.clone(), model.clone());
         }
@@ -80,11 +89,16 @@ impl Engine {
             Ok(frame) => frame,
             Err(error) => return self.close_for(0, error),
         };
-        let frames = match &mut self.text_calls {
-            Some(text_calls) => text_calls.push(frame, self.now),
-            None => vec![frame],
-        };
-        self.deliver(0, frames);
+        if let Some(format) = self.reader.format().filter(|_| self.lane.is_on) {
+            self.lane.saw(&frame, &**format);
+        }
+        match &mut self.text_calls {
+            Some(text_calls) => {
+                let frames = text_calls.push(frame, self.now);
+                self.deliver(0, frames);
+            }
+            None => self.deliver(0, std::iter::once(frame)),
+        }
     }
 
     /// No more text comes: delivers the frames that waited to know whether a call begins in them. False if there were
@@ -102,7 +116,7 @@ impl Engine {
         if !self.stages.is_empty() {
             return;
         }
-        let format = self.intake.settled_format();
+        let format = self.reader.settled_format();
         let several = self.config.request.asked_choices().is_some_and(|choices| choices > 1);
         let options = WriterOptions { normalise: self.looks, several, ..self.config.writer.clone() };
         self.writer = Some(format.writer(&options));
@@ -128,6 +142,10 @@ impl Engine {
             }
             self.stages.push(stage);
         }
+        let looks_at_strings = self.specs.iter().any(|spec| spec.scrubber.is_some());
+        let watches = self.specs.iter().any(|spec| spec.watching);
+        let may_glide = self.config.lane && self.text_calls.is_none() && !format.holes().is_empty();
+        self.lane = Lane::new(may_glide && !looks_at_strings && !watches && !self.is_whole);
         self.record_early();
     }
 
@@ -138,10 +156,12 @@ impl Engine {
             if self.stages[index].shown.is_some() {
                 return Some(Work::Chunk(index));
             }
-            let mut out = Vec::new();
+            let mut out = std::mem::take(&mut self.released);
+            out.reserve_exact(1);
             match self.stages[index].advance(self.now, &mut out) {
                 Ok(advance) => {
-                    self.forward(index, out);
+                    self.forward(index, out.drain(..));
+                    self.released = out;
                     if advance == Advance::Hook {
                         return Some(Work::Chunk(index));
                     }
@@ -160,7 +180,7 @@ impl Engine {
     }
 
     /// Passes on what a stage let go.
-    pub(super) fn forward(&mut self, stage: usize, frames: Vec<Outgoing>) {
+    pub(super) fn forward(&mut self, stage: usize, frames: impl IntoIterator<Item = Outgoing>) {
         if !self.stages[stage].watching {
             self.deliver(stage + 1, frames);
         }
@@ -168,28 +188,43 @@ impl Engine {
 
     /// Gives frames to the first of the stages from `first` on that enforces, or to the writer. Those before it that
     /// only watch see them too.
-    fn deliver(&mut self, first: usize, frames: Vec<Outgoing>) {
-        let behind = &mut self.stages[first..];
-        let next = behind.iter().position(|stage| !stage.watching).unwrap_or(behind.len());
-        for stage in behind[..next].iter_mut().filter(|stage| !stage.is_retired()) {
-            frames.iter().cloned().for_each(|frame| stage.push(frame));
+    fn deliver(&mut self, first: usize, frames: impl IntoIterator<Item = Outgoing>) {
+        let mut frames = frames.into_iter().peekable();
+        if frames.peek().is_none() {
+            return;
         }
-        if let Some(stage) = behind.get_mut(next) {
-            frames.into_iter().for_each(|frame| stage.push(frame));
+        let (watching, behind) = {
+            let behind = &mut self.stages[first..];
+            let next = behind.iter().position(|stage| !stage.watching).unwrap_or(behind.len());
+            behind.split_at_mut(next)
+        };
+        let frames = frames.inspect(|frame| {
+            watching
+                .iter_mut()
+                .filter(|stage| !stage.is_retired())
+                .for_each(|stage| stage.push(frame.clone()));
+        });
+        if let Some(stage) = behind.first_mut() {
+            frames.for_each(|frame| stage.push(frame));
             return;
         }
         // What stages tell each other is not for the writer.
-        let frames = frames.into_iter().filter(|frame| !frame.is_completion());
-        let frames: Vec<Outgoing> = match &mut self.text_calls {
-            Some(text_calls) => frames.map(|frame| text_calls.join(frame)).collect(),
-            None => frames.collect(),
-        };
+        let text_calls = &mut self.text_calls;
+        let mut frames = frames.filter(|frame| !frame.is_completion()).map(|frame| match text_calls {
+            Some(text_calls) => text_calls.join(frame),
+            None => frame,
+        });
         if self.is_whole {
-            self.whole = frames.into_iter().next().or_else(|| self.whole.take());
+            let whole = frames.next();
+            frames.for_each(drop);
+            self.whole = whole.or_else(|| self.whole.take());
         } else if let Some(writer) = &mut self.writer {
             let mut normalised = Vec::new();
             for frame in frames {
+                let raw = frame.frame.as_ref().filter(|_| self.lane.is_on).map(|frame| frame.raw().clone());
+                let written = self.scratch.len();
                 writer.frame(frame, &mut self.scratch);
+                self.lane.wrote(raw.as_ref(), &self.scratch[written..]);
                 normalised.extend(writer.normalised());
             }
             let unplaced = writer.unplaced();
@@ -206,6 +241,7 @@ impl Engine {
         if let Some(observer) = &mut self.observer {
             self.scratch.iter().for_each(|bytes| observer.written(bytes));
         }
+        self.out.reserve_exact(usize::from(self.out.capacity() == 0));
         self.out.extend(self.scratch.drain(..));
     }
 }

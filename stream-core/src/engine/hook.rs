@@ -7,9 +7,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::FutureExt as _;
 
+#[cfg(feature = "processor")]
+use super::Work;
 use super::{Engine, Failure};
-use crate::closing::Closing;
 use crate::context::Effects;
+use crate::engine::shutdown::Shutdown;
 use crate::policy::{Ran, Step};
 use crate::record::StepView;
 
@@ -53,6 +55,18 @@ impl<'e> Hook<'e> {
         self.engine.is_reading()
     }
 
+    /// Whether the hook may have to wait.
+    #[cfg(feature = "processor")]
+    pub(crate) fn waits(&self) -> bool {
+        self.engine.policies.may_wait(self.stage)
+    }
+
+    /// Leaves the hook to the next call of [`poll`](Engine::poll).
+    #[cfg(feature = "processor")]
+    pub(crate) fn later(self) {
+        self.engine.next = Some(if self.is_end { Work::End(self.stage) } else { Work::Chunk(self.stage) });
+    }
+
     /// Calls the hook. A hook that never waits is ready when this is first polled.
     ///
     /// # Errors
@@ -60,11 +74,11 @@ impl<'e> Hook<'e> {
     /// When the hook returned an error, or panicked.
     pub async fn call(&mut self) -> Result<(), Failure> {
         let (stage, held) = (self.stage, self.engine.held());
-        let Engine { policies, stages, config, now, observer, closing, .. } = &mut *self.engine;
+        let Engine { policies, stages, config, now, observer, shutdown, .. } = &mut *self.engine;
         let Some(of) = stages.get(stage) else { return Ok(()) };
         let (step, mut ctx) = if self.is_end {
             policies.close(stage);
-            let Some(end) = closing.as_ref().map(Closing::end) else { return Ok(()) };
+            let Some(end) = shutdown.as_ref().map(Shutdown::end) else { return Ok(()) };
             (Step::End(end.clone()), of.context(&config.request, *now))
         } else {
             let Some((chunk, ctx)) = of.hook(&config.request, *now) else { return Ok(()) };

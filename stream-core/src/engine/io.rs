@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::hook::Hook;
 use super::judging::Judging;
 use crate::block::BlockKey;
-use crate::ledger::Ticket;
+use crate::engine::accounts::Ticket;
 use crate::policy::{PolicyError, Verdict};
 use crate::wire::Ending;
 

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use futures::FutureExt as _;
 
 use super::Failure;
-use crate::ledger::Ticket;
+use crate::engine::accounts::Ticket;
 use crate::policy::{Verdict, VerdictFuture};
 
 /// A judge at work, for the host to poll: its answer is [`Input::Verdict`](super::Input::Verdict), `None` if nobody waits for
@@ -20,22 +20,22 @@ use crate::policy::{Verdict, VerdictFuture};
 #[must_use = "a judge does nothing unless polled"]
 pub struct Judging {
     ticket: Ticket,
-    slot: Arc<Mutex<Slot>>,
+    judged: Arc<Mutex<JudgeAtWork>>,
 }
 
 /// Keeps a judge at work: when this is dropped, so is the judge.
 #[derive(Debug)]
-pub(super) struct Keeps(Arc<Mutex<Slot>>);
+pub(super) struct Keeps(Arc<Mutex<JudgeAtWork>>);
 
-struct Slot {
+struct JudgeAtWork {
     judge: Option<VerdictFuture>,
     waker: Option<Waker>,
 }
 
 impl Judging {
     pub(super) fn new(ticket: Ticket, judge: VerdictFuture) -> (Self, Keeps) {
-        let slot = Arc::new(Mutex::new(Slot { judge: Some(judge), waker: None }));
-        (Self { ticket, slot: Arc::clone(&slot) }, Keeps(slot))
+        let judged = Arc::new(Mutex::new(JudgeAtWork { judge: Some(judge), waker: None }));
+        (Self { ticket, judged: Arc::clone(&judged) }, Keeps(judged))
     }
 }
 
@@ -43,27 +43,27 @@ impl Future for Judging {
     type Output = Option<(Ticket, Result<Verdict, Failure>)>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(judge) = &mut slot.judge else { return Poll::Ready(None) };
+        let mut judged = self.judged.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(judge) = &mut judged.judge else { return Poll::Ready(None) };
         let polled = AssertUnwindSafe(judge).catch_unwind().poll_unpin(cx);
         let answer = match polled {
             Poll::Ready(Ok(verdict)) => verdict.map_err(Failure::Failed),
             Poll::Ready(Err(_)) => Err(Failure::Panicked),
             Poll::Pending => {
-                slot.waker = Some(cx.waker().clone());
+                judged.waker = Some(cx.waker().clone());
                 return Poll::Pending;
             }
         };
-        slot.judge = None;
+        judged.judge = None;
         Poll::Ready(Some((self.ticket, answer)))
     }
 }
 
 impl Drop for Keeps {
     fn drop(&mut self) {
-        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (judge, waker) = (slot.judge.take(), slot.waker.take());
-        drop(slot);
+        let mut judged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (judge, waker) = (judged.judge.take(), judged.waker.take());
+        drop(judged);
         drop(judge);
         if let Some(waker) = waker {
             waker.wake();
@@ -71,9 +71,9 @@ impl Drop for Keeps {
     }
 }
 
-impl fmt::Debug for Slot {
+impl fmt::Debug for JudgeAtWork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Slot").field("at_work", &self.judge.is_some()).finish_non_exhaustive()
+        f.debug_struct("JudgeAtWork").field("at_work", &self.judge.is_some()).finish_non_exhaustive()
     }
 }
 

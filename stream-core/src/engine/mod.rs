@@ -28,6 +28,7 @@
 //! # }
 //! ```
 
+pub(crate) mod accounts;
 mod build;
 mod config;
 mod end;
@@ -35,12 +36,18 @@ mod flow;
 mod hook;
 mod io;
 mod judging;
+mod lane;
 mod policies;
+pub(crate) mod queue;
+pub(crate) mod reader;
 mod report;
 mod scrubbing;
+pub(crate) mod shutdown;
 mod spec;
+pub(crate) mod stage;
 mod time;
 mod timed;
+pub(crate) mod turns;
 mod verdicts;
 mod watching;
 
@@ -50,6 +57,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+pub use accounts::Ticket;
 pub use build::BuildError;
 pub use config::Config;
 pub use hook::Hook;
@@ -58,31 +66,31 @@ pub use io::{Failure, Input, Output};
 pub use judging::Judging;
 
 use crate::block::BlockKey;
-use crate::closing::Closing;
 use crate::error::{Error, ErrorKind};
-use crate::intake::Intake;
-use crate::ledger::Ticket;
 use crate::policy::{Chain, Verdict};
 use crate::record::{Decision, Observer};
-use crate::stage::StageState;
 use crate::state::StreamState;
 use crate::text_calls::TextCalls;
 use crate::wire::{Outgoing, SharedFormat, Writer};
+use lane::Lane;
 use policies::Policies;
+use reader::FrameReader;
+use shutdown::Shutdown;
 use spec::Spec;
+use stage::StageState;
 use timed::Timed;
 use verdicts::Pending;
 
 /// One stream, without I/O. See the [module](self).
 pub struct Engine {
     config: Config,
-    intake: Intake,
+    reader: FrameReader,
     text_calls: Option<TextCalls>,
     stages: Vec<StageState>,
     policies: Policies,
     specs: Vec<Spec>,
     writer: Option<Box<dyn Writer>>,
-    closing: Option<Closing>,
+    shutdown: Option<Shutdown>,
     tickets: Timed<Ticket, Pending>,
     next_ticket: u64,
     /// Judges that the host is to poll.
@@ -92,7 +100,10 @@ pub struct Engine {
     /// Blocks that are settled when their time is over.
     due: Timed<BlockKey, Verdict>,
     out: VecDeque<Bytes>,
+    lane: Lane,
     scratch: Vec<Bytes>,
+    /// What a stage lets go, on its way: empty between two steps.
+    released: Vec<Outgoing>,
     whole: Option<Outgoing>,
     is_whole: bool,
     now: Duration,
@@ -124,20 +135,22 @@ impl Engine {
         }
         let looks = specs.iter().any(|spec| !spec.watching && !spec.needs.is_nothing());
         Ok(Self {
-            intake: Intake::new(&config, looks),
+            reader: FrameReader::new(&config, looks),
             text_calls: None,
             stages: Vec::new(),
             policies: Policies::new(chain.into_iter().map(|stage| stage.policy).collect()),
             specs,
             writer: None,
-            closing: None,
+            shutdown: None,
             tickets: Timed::default(),
             next_ticket: 0,
             asked: VecDeque::new(),
             next: None,
             due: Timed::default(),
             out: VecDeque::new(),
+            lane: Lane::default(),
             scratch: Vec::new(),
+            released: Vec::new(),
             whole: None,
             is_whole: false,
             now: Duration::ZERO,
@@ -167,16 +180,16 @@ impl Engine {
         match input {
             Input::Bytes(bytes) => {
                 self.waiting = false;
-                self.intake.push(&bytes);
+                self.reader.push(bytes);
             }
             Input::Whole(body) => {
                 self.is_whole = true;
-                self.intake.push_whole(body);
+                self.reader.push_whole(body);
             }
-            Input::End => self.intake.end(None),
+            Input::End => self.reader.end(None),
             Input::Broken(what) => {
                 let message = format!("expected the rest of the stream, found an error: {what}");
-                self.intake.end(Some(Error::new(ErrorKind::Transport, message)));
+                self.reader.end(Some(Error::new(ErrorKind::Transport, message)));
             }
             Input::Verdict(ticket, verdict) => self.verdict(ticket, verdict),
             Input::Time => self.tick(),
@@ -227,13 +240,13 @@ impl Engine {
         }
     }
 
-    /// Whether the upstream has not ended and the stream is not closing: if false, its connection can go.
+    /// Whether the upstream has not ended and the stream is not shutting down: if false, its connection can go.
     #[must_use]
     pub fn is_reading(&self) -> bool {
-        self.closing.is_none() && self.intake.is_open()
+        self.shutdown.is_none() && self.reader.is_open()
     }
 
-    /// Whether more bytes are of use. False when the stream is closing, and while the held limit is reached and a
+    /// Whether more bytes are of use. False when the stream is shutting down, and while the held limit is reached and a
     /// verdict is pending (rule 13).
     fn wants_input(&self) -> bool {
         self.is_reading() && !(self.is_full() && self.is_judging())
@@ -257,7 +270,7 @@ impl Engine {
     /// The wire format, once it is known.
     #[must_use]
     pub fn format(&self) -> Option<&SharedFormat> {
-        self.intake.format()
+        self.reader.format()
     }
 
     /// Why the stream was closed, if it was closed for an error.

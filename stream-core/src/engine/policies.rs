@@ -19,6 +19,11 @@ impl Policies {
         self.list.get_mut(stage)
     }
 
+    /// Whether hooks of the policy may have to wait.
+    pub(crate) fn may_wait(&self, stage: usize) -> bool {
+        self.list.get(stage).is_some_and(Policy::waits)
+    }
+
     /// The policy ended, failed or terminated: it is not told again.
     pub(crate) fn close(&mut self, stage: usize) {
         if let Some(over) = self.over.get_mut(stage) {

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::Engine;
 use crate::block::BlockKey;
-use crate::closing::Closing;
+use crate::engine::shutdown::Shutdown;
+use crate::engine::stage::StageState;
+use crate::engine::stage::commit::NO_PLACE;
 use crate::record::{Action, Cause, Decision, Staged, StagedView, VerdictView};
-use crate::stage::StageState;
-use crate::stage::commit::NO_PLACE;
 
 impl Engine {
     /// Records a decision over the whole stream.
@@ -15,21 +15,18 @@ impl Engine {
         let now = self.now;
         let stage = &mut self.stages[stage];
         // What ends a stream is about all that was held by then.
-        let hold = stage.ledgers.all_held().filter(|_| action == Action::Terminated);
+        let hold = stage.accounts.all_held().filter(|_| action == Action::Terminated);
         let cause = match action {
             Action::Failed => Cause::PolicyFailed,
             Action::Normalised => Cause::Wire,
             _ => Cause::Verdict,
         };
         stage.decisions.push(Decision {
-            policy: stage.name.to_string(),
-            block: None,
-            action,
-            cause,
             reason: Some(reason),
             bytes: hold.map_or(0, |hold| hold.bytes),
             held: hold.map_or(Duration::ZERO, |hold| now.saturating_sub(hold.since)),
             enforced: !stage.watching,
+            ..Decision::new(&*stage.name, action, cause)
         });
     }
 
@@ -48,7 +45,7 @@ impl Engine {
 
     pub(super) fn report_staged(&mut self, stage: usize, at_end: bool, effects: &[Staged]) {
         let held = self.held();
-        let end = self.closing.as_ref().map(Closing::end).filter(|_| at_end);
+        let end = self.shutdown.as_ref().map(Shutdown::end).filter(|_| at_end);
         if let (Some(observer), Some(of)) = (&mut self.observer, self.stages.get(stage)) {
             observer.staged(&StagedView { stage, policy: &of.name, end, effects, held });
         }

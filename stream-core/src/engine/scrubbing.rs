@@ -6,7 +6,7 @@ use super::Engine;
 use super::spec::Spec;
 use crate::error::Error;
 use crate::record::Action;
-use crate::scrub::{Known, Scrubbed};
+use crate::scrub::{Scrubbed, ShownTexts};
 use crate::wire::Outgoing;
 
 impl Engine {
@@ -39,12 +39,14 @@ impl Engine {
             if self.specs[stage].scrubber.is_none() || self.stages[stage].is_bypassed() {
                 continue;
             }
+            let format = self.reader.settled_format();
             let (Some(frame), Some(scrubber)) = (&outgoing.frame, &mut self.specs[stage].scrubber) else {
                 continue;
             };
             let odd = frame.odd();
-            let known = Known::of(&outgoing.parts);
-            let Some(Scrubbed { frame, reason }) = scrubber.frame(frame, &known, self.is_whole) else {
+            let known = ShownTexts::of(outgoing.parts.iter().map(|part| &part.delta));
+            let Some(Scrubbed { frame, reason }) = scrubber.frame(frame, &known, &*format, self.is_whole)
+            else {
                 continue;
             };
             self.record(stage, Action::Edited, reason.unwrap_or_else(|| "a string of a frame".to_owned()));
@@ -52,7 +54,7 @@ impl Engine {
                 return Ok(Outgoing { frame: None, parts: Vec::new() });
             }
             if !self.stages[stage].watching {
-                outgoing = self.intake.read_again(frame, odd, self.is_whole)?;
+                outgoing = self.reader.read_again(frame, odd, self.is_whole)?;
             }
         }
         Ok(outgoing)

@@ -5,18 +5,25 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::{Engine, Failure};
-use crate::closing::Closing;
+use crate::engine::shutdown::Shutdown;
 use crate::error::{Error, ErrorKind};
 use crate::record::Cause;
 
 impl Engine {
     /// Tells the time, without any consequence.
-    pub(super) fn set_time(&mut self, now: Duration) {
+    pub(crate) fn set_time(&mut self, now: Duration) {
         self.now = self.now.max(now);
     }
 
+    /// What passed by the lane has left by now, and the upstream is waited for.
+    pub(crate) fn passed_until(&mut self, now: Duration) {
+        self.set_time(now);
+        self.last_output = self.now;
+        self.idle_from = self.now;
+    }
+
     /// When [`tick`](Self::tick) is to be called, if nothing else happens before.
-    pub(super) fn deadline(&self) -> Option<Duration> {
+    pub(crate) fn deadline(&self) -> Option<Duration> {
         let limits = &self.config.limits;
         let idle = self.wants_input().then(|| self.idle_from.saturating_add(self.patience()));
         let judged = self.tickets.first();
@@ -37,7 +44,7 @@ impl Engine {
         let idle = self.patience();
         if self.wants_input() && self.now >= self.idle_from.saturating_add(idle) {
             let message = format!("expected bytes, found silence for {idle:?}");
-            self.intake.end(Some(Error::new(ErrorKind::Idle, message)));
+            self.reader.end(Some(Error::new(ErrorKind::Idle, message)));
         }
         if let Some(every) = self.config.limits.keep_alive
             && self.may_keep_alive()
@@ -77,9 +84,9 @@ impl Engine {
         for key in self.due.late(self.now) {
             let Some(verdict) = self.due.remove(key) else { continue };
             let stage = key.stage();
-            let ledger = self.stages.get(stage).and_then(|stage| stage.ledgers.get(key));
-            let is_held = ledger.is_some_and(|ledger| ledger.undecided > 0 && ledger.pending.is_none());
-            if is_held && !self.closing.as_ref().is_some_and(Closing::is_abrupt) {
+            let account = self.stages.get(stage).and_then(|stage| stage.accounts.get(key));
+            let is_held = account.is_some_and(|account| account.undecided > 0 && account.pending.is_none());
+            if is_held && !self.shutdown.as_ref().is_some_and(Shutdown::is_abrupt) {
                 self.carry_out(stage, key, verdict, Cause::Deadline);
             }
         }

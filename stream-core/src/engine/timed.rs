@@ -34,6 +34,10 @@ impl<K: Copy + Ord, V> Timed<K, V> {
         });
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.things.is_empty()
+    }
+
     /// All of them, in the order of their keys.
     pub(super) fn values(&self) -> impl Iterator<Item = &V> + '_ {
         self.things.values().map(|(_, thing)| thing)

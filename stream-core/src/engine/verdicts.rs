@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use super::judging::Keeps;
 use super::{Engine, Failure, Judging};
 use crate::block::BlockKey;
-use crate::closing::Closing;
 use crate::context::Effects;
+use crate::engine::accounts::Ticket;
+use crate::engine::shutdown::Shutdown;
+use crate::engine::stage::{Asked, StageState};
 use crate::error::{Error, ErrorKind};
-use crate::ledger::Ticket;
 use crate::policy::{End, OnFailure, PolicyError, Verdict};
 use crate::record::{Action, Cause};
-use crate::stage::{Asked, StageState};
 use crate::wire::Ending;
 
 /// A judge that is waited for.
@@ -42,7 +42,7 @@ impl Engine {
         for Asked { key, within, otherwise, future } in committed.decide {
             let ticket = Ticket(self.next_ticket);
             self.next_ticket += 1;
-            self.stages[stage].ledgers.get_mut(key).pending = Some(ticket);
+            self.stages[stage].accounts.get_mut(key).pending = Some(ticket);
             let deadline = self.now.saturating_add(self.time_to_decide(stage, within));
             let (judging, keeps) = Judging::new(ticket, future);
             self.tickets.insert(ticket, deadline, Pending { stage, key, otherwise, _keeps: keeps });
@@ -66,14 +66,16 @@ impl Engine {
     pub(super) fn fail(&mut self, stage: usize, failure: Failure) {
         self.policies.close(stage);
         let policy = &self.stages[stage];
-        let (kind, what) = match failure {
-            Failure::Failed(error) => (ErrorKind::PolicyFailed, format!("found an error: {error}")),
-            Failure::Panicked => (ErrorKind::PolicyPanicked, "found a panic".to_owned()),
+        let expected = |kind, what| Error::new(kind, format!("expected {} to return, {what}", policy.name));
+        let error = match failure {
+            Failure::Failed(error) => expected(ErrorKind::PolicyFailed, format!("found an error: {error}"))
+                .because(error.into_inner()),
+            Failure::Panicked => expected(ErrorKind::PolicyPanicked, "found a panic".to_owned()),
             Failure::TimedOut => {
-                (ErrorKind::PolicyTimedOut, format!("found none after {:?}", self.time_limit(stage)))
+                let limit = self.time_limit(stage);
+                expected(ErrorKind::PolicyTimedOut, format!("found none after {limit:?}"))
             }
         };
-        let error = Error::new(kind, format!("expected {} to return, {what}", policy.name));
         let open = policy.on_failure == OnFailure::Open;
         self.record(stage, Action::Failed, error.to_string());
         if open {
@@ -89,7 +91,12 @@ impl Engine {
         }
         self.error = Some(error.clone());
         self.report_error();
-        self.close_abruptly(stage, false, End::Cut(Some(error)), Ending::error("a policy could not decide"));
+        self.close_abruptly(
+            stage,
+            false,
+            End::Cut(Some(error)),
+            Ending::failure("a policy could not decide"),
+        );
     }
 
     /// The answer of a decision. An answer that is no longer waited for is ignored.
@@ -141,7 +148,7 @@ impl Engine {
     pub(super) fn discard(&mut self, key: BlockKey) {
         let stage = key.stage();
         let held = |stage: &StageState| {
-            !stage.watching && stage.ledgers.get(key).is_some_and(|ledger| ledger.undecided > 0)
+            !stage.watching && stage.accounts.get(key).is_some_and(|account| account.undecided > 0)
         };
         if !self.stages.get(stage).is_some_and(held) {
             return;
@@ -166,7 +173,7 @@ impl Engine {
 
     /// The host ends the stream.
     pub(super) fn stop(&mut self, ending: Ending) {
-        if self.written || self.closing.as_ref().is_some_and(Closing::is_abrupt) {
+        if self.written || self.shutdown.as_ref().is_some_and(Shutdown::is_abrupt) {
             return;
         }
         self.next = None;

@@ -64,10 +64,10 @@ pub trait Policy: Send {
         short_name::<Self>()
     }
 
-    /// What the policy looks at in the answer to this request; everything by default. The engine asks once, when the
+    /// The blocks that the policy looks at in the answer to this request; all blocks by default. The engine asks once, when the
     /// stream starts.
     ///
-    /// What a policy does not look at costs it nothing and leaves without it. A policy that has nothing to say of a request
+    /// Blocks that a policy does not look at cost nothing and leave without it. A policy that has nothing to say of a request
     /// needs nothing: the stream leaves as if the policy were not there.
     fn needs(&self, request: &Request) -> Needs {
         let _ = request;
@@ -83,8 +83,8 @@ pub trait Policy: Send {
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError>;
 
-    /// Called once when the stream is over and every decision has come: the last chance to flush. What is still held
-    /// afterwards is dropped and recorded. Not called after this policy failed or terminated, nor after
+    /// Called once when the stream is over and every decision has come: the last chance to flush. Blocks that are still
+    /// held afterwards are dropped and recorded. Not called after this policy failed or terminated, nor after
     /// [`on_abort`](Self::on_abort).
     async fn on_end(
         &mut self,
@@ -108,6 +108,12 @@ pub trait Policy: Send {
             Step::Chunk(chunk) => Ran::Waits(self.on_chunk(chunk, state, ctx)),
             Step::End(end) => Ran::Waits(self.on_end(end, state, ctx)),
         }
+    }
+
+    /// Whether [`run`](Self::run) may answer with a future.
+    #[doc(hidden)]
+    fn waits(&self) -> bool {
+        true
     }
 }
 
@@ -211,6 +217,10 @@ impl<P: SyncPolicy> Policy for P {
             Step::End(end) => SyncPolicy::on_end(self, end, state, ctx),
         })
     }
+
+    fn waits(&self) -> bool {
+        false
+    }
 }
 
 #[async_trait]
@@ -248,6 +258,10 @@ impl Policy for Box<dyn Policy> {
     fn run<'a>(&'a mut self, step: Step, state: &'a StreamState, ctx: &'a mut Context<'_>) -> Ran<'a> {
         (**self).run(step, state, ctx)
     }
+
+    fn waits(&self) -> bool {
+        (**self).waits()
+    }
 }
 
 /// What a hook is called with.
@@ -264,9 +278,9 @@ pub enum Step {
 #[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "a future has none")]
 pub enum Ran<'a> {
-    /// It has returned.
+    /// The hook has returned.
     Now(Result<(), PolicyError>),
-    /// It has to be waited for.
+    /// The hook has to be waited for.
     Waits(BoxFuture<'a, Result<(), PolicyError>>),
 }
 
@@ -298,6 +312,12 @@ impl PolicyError {
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into().into())
+    }
+
+    /// The error that the policy returned.
+    #[must_use]
+    pub fn into_inner(self) -> Box<dyn StdError + Send + Sync> {
+        self.0
     }
 }
 

@@ -8,8 +8,16 @@ use crate::scrub::Scrub;
 
 /// What a policy looks at (rule 14).
 ///
-/// What it does not need passes it by. What it needs [`Completed`](Attention::Completed) is held for it and shown once,
-/// complete.
+/// A block that the policy does not need leaves without it. A block that the policy needs [`Completed`](Attention::Completed) is held
+/// until it is complete, and shown once.
+///
+/// ```
+/// use stream_core::{Attention, Needs};
+///
+/// // Text as it comes, calls when they are whole; reasoning, refusals and everything else pass by.
+/// let needs = Needs::nothing().content(Attention::Chunks).calls(Attention::Completed);
+/// # let _ = needs;
+/// ```
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Needs {
@@ -102,16 +110,16 @@ impl Needs {
         self
     }
 
-    /// Says that it turns calls into text, so that no policy behind it sees them as calls. A chain in which one
-    /// behind it needs calls is refused (rule 15).
+    /// The policy turns calls into text, so that no later stage sees them as calls. A chain in which a later stage needs calls is
+    /// refused (rule 15).
     pub const fn hides_calls(mut self) -> Self {
         self.hides_calls = true;
         self
     }
 
-    /// Whether it looks at calls to keep some of them back; true unless said otherwise. For one that does, calls that are
+    /// Whether the policy looks at calls to keep some of them back; true unless said otherwise. For such a policy, calls that are
     /// written as text count wherever they stand (in code, under names that were not offered): a client's parser may not
-    /// care. One that only reshapes calls says false, so that an example in a fence stays one.
+    /// care. A policy that only reshapes calls says false, so that an example in a fence stays an example.
     pub const fn guards(mut self, guards: bool) -> Self {
         self.guards = guards;
         self
@@ -170,7 +178,7 @@ impl Needs {
         self.session
     }
 
-    /// What it looks at in a block of this kind.
+    /// The attention for a block of this kind.
     #[must_use]
     pub fn of(&self, block: &StreamBlock) -> Attention {
         match block {
@@ -182,7 +190,7 @@ impl Needs {
         }
     }
 
-    /// What it looks at in a channel of text.
+    /// The attention for a channel of text.
     #[must_use]
     pub fn of_channel(&self, channel: Channel) -> Attention {
         match channel {
@@ -192,13 +200,13 @@ impl Needs {
         }
     }
 
-    /// What it looks at in tool calls.
+    /// The attention for tool calls.
     #[must_use]
     pub fn of_calls(&self) -> Attention {
         self.calls
     }
 
-    /// What it looks at in opaque blocks.
+    /// The attention for opaque blocks.
     #[must_use]
     pub fn of_opaque(&self) -> Attention {
         self.opaque

@@ -78,7 +78,7 @@ impl Stage {
         self
     }
 
-    /// Puts another policy around this one: it is run as this one was to be.
+    /// Puts another policy around this one. The outer policy is run with the options of this stage.
     pub fn wrap<P: Policy + 'static>(self, around: impl FnOnce(Box<dyn Policy>) -> P) -> Self {
         Self { policy: Box::new(around(self.policy)), ..self }
     }
@@ -107,7 +107,7 @@ impl Stage {
         self.time_limit
     }
 
-    /// Whether what the policy does takes place.
+    /// Whether the policy is enforced. A policy that is not enforced is a [dry run](Self::monitor).
     #[must_use]
     pub fn is_enforced(&self) -> bool {
         !self.monitored
@@ -234,9 +234,9 @@ impl fmt::Debug for Chain {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OnFailure {
-    /// Fail closed: what is held is dropped, the client gets an error ending.
+    /// Fail closed: held blocks are dropped, the client gets an error ending.
     #[default]
     Close,
-    /// Fail open: what it held is released in order, and it is not called again.
+    /// Fail open: blocks that the policy held are released in order, and the policy is not called again.
     Open,
 }

@@ -26,7 +26,7 @@ use crate::wire::Ending;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// What is held of the block leaves.
+    /// The held parts of the block leave.
     Release,
     /// The block does not leave.
     Drop {
@@ -154,7 +154,7 @@ impl Release {
     }
 
     /// The text ends with these chunks: what came behind the block in its choice, was let go and has not left because
-    /// something before it was held is dropped. What is held of other blocks is not touched.
+    /// something before it was held is dropped. Held parts of other blocks are not touched.
     pub fn and_cut(mut self) -> Self {
         self.cuts = true;
         self

@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures::{Stream, StreamExt as _, stream};
+use tokio::time::Instant;
 
-use super::drive::Drive;
+use super::alarm::Alarm;
+use super::aside::Aside;
+use super::core::Core;
 use super::{Handle, Outcome, StreamProcessor};
 use crate::engine::{BuildError, Config, Engine, Input};
 use crate::policy::{Chain, Stage};
@@ -58,7 +60,7 @@ impl Builder {
         B: Into<Bytes> + Send + 'static,
         E: fmt::Display + Send + 'static,
     {
-        Ok(self.drive()?.start(upstream))
+        self.core(upstream).map(StreamProcessor::of)
     }
 
     /// Takes a whole, not streamed, response through the same policies (rule 24).
@@ -67,23 +69,38 @@ impl Builder {
     ///
     /// When the policies cannot work together; see [`BuildError`].
     pub async fn whole(self, body: impl Into<Bytes> + Send) -> Result<Whole, BuildError> {
-        let mut drive = self.drive()?;
-        drive.engine.handle(Input::Whole(body.into()), Duration::ZERO);
-        let nothing = stream::empty::<Result<Bytes, std::convert::Infallible>>();
-        let processor = drive.start(nothing);
+        let mut core = self.core(stream::empty::<Result<Bytes, std::convert::Infallible>>())?;
+        core.take_input(Some(Input::Whole(body.into())));
+        let processor = StreamProcessor::of(core);
         let handle = processor.handle();
         let parts: Vec<Bytes> = processor.collect().await;
         let body = parts.into_iter().next().unwrap_or_default();
         Ok(Whole { body, outcome: handle.outcome() })
     }
 
-    fn drive(self) -> Result<Drive, BuildError> {
-        let limits = self.config.limits;
+    fn core<S, B, E>(self, upstream: S) -> Result<Core, BuildError>
+    where
+        S: Stream<Item = Result<B, E>> + Send + 'static,
+        B: Into<Bytes> + Send + 'static,
+        E: fmt::Display + Send + 'static,
+    {
+        let keep_alive = self.config.limits.keep_alive;
         let mut engine = Engine::new(self.config, self.chain)?;
         if let Some(observer) = self.observer {
             engine.observe(observer);
         }
-        Ok(Drive { engine, limits, outlet: Arc::default(), handle: Handle::default() })
+        Ok(Core {
+            alarm: Alarm::default(),
+            aside: Aside::default(),
+            upstream: Some(Box::pin(upstream)),
+            engine,
+            outlet: Arc::default(),
+            handle: Handle::default(),
+            start: Instant::now(),
+            keep_alive,
+            passed: false,
+            works: false,
+        })
     }
 }
 
@@ -98,6 +115,7 @@ impl fmt::Debug for Builder {
 
 /// A whole response after its policies.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Whole {
     /// The body for the client: the original bytes if nothing was changed.
     pub body: Bytes,

@@ -1,5 +1,6 @@
 //! The host's handle on a running stream.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::task::AtomicWaker;
@@ -11,12 +12,36 @@ use crate::error::Error;
 use crate::wire::Ending;
 
 /// Lets a host end a stream, drop a held call, and learn the outcome, from anywhere.
+///
+/// ```
+/// use bytes::Bytes;
+/// use futures::{StreamExt as _, stream};
+/// use stream_core::{Ending, ErrorKind, Passthrough, StreamProcessor};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), stream_core::BuildError> {
+/// let first = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":null}]}\n\n";
+/// // An upstream that never ends.
+/// let upstream = stream::iter([Ok::<_, std::io::Error>(Bytes::from(first))]).chain(stream::pending());
+/// let mut processor = StreamProcessor::new(upstream, Passthrough)?;
+/// let handle = processor.handle();
+/// assert_eq!(processor.next().await.as_deref(), Some(first.as_bytes()));
+///
+/// handle.stop(Ending::refuse("the session is over"));
+/// while processor.next().await.is_some() {}
+/// let outcome = handle.outcome().unwrap();
+/// assert_eq!(outcome.error.map(|error| error.kind()), Some(ErrorKind::Host));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Handle(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     commands: Mutex<Vec<Input>>,
+    /// Whether there are commands.
+    commanded: AtomicBool,
     outcome: Mutex<Option<Outcome>>,
     waker: AtomicWaker,
 }
@@ -63,11 +88,20 @@ impl Handle {
     /// What was asked for since the last call; the task is woken when there is more.
     pub(crate) fn commands(&self, waker: &std::task::Waker) -> Vec<Input> {
         self.0.waker.register(waker);
+        if !self.0.commanded.swap(false, Ordering::Acquire) {
+            return Vec::new();
+        }
         std::mem::take(&mut *lock(&self.0.commands))
+    }
+
+    /// Whether something was asked for.
+    pub(crate) fn has_commands(&self) -> bool {
+        self.0.commanded.load(Ordering::Relaxed)
     }
 
     fn command(&self, command: Input) {
         lock(&self.0.commands).push(command);
+        self.0.commanded.store(true, Ordering::Release);
         self.0.waker.wake();
     }
 }

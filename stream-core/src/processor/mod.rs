@@ -1,6 +1,9 @@
 //! The processor: one async loop over the [engine](crate::engine).
 
+mod alarm;
+mod aside;
 mod builder;
+mod core;
 mod drive;
 mod handle;
 mod outlet;
@@ -17,8 +20,10 @@ use futures::Stream;
 pub use builder::{Builder, Whole};
 pub use handle::{Handle, Outcome};
 
+use self::core::{Core, Next};
 use crate::engine::BuildError;
 use crate::policy::Stage;
+use drive::work;
 use outlet::Outlet;
 
 /// Turns the bytes of a model's stream into the bytes that its policies let leave.
@@ -43,10 +48,17 @@ use outlet::Outlet;
 /// ```
 #[must_use = "streams do nothing unless polled"]
 pub struct StreamProcessor {
-    run: Pin<Box<dyn Future<Output = ()> + Send>>,
+    state: State,
     outlet: Arc<Outlet>,
     handle: Handle,
-    over: bool,
+}
+
+/// Whether there is anything to wait for but the upstream.
+enum State {
+    Idle(Box<Core>),
+    /// A hook or a judge is at work.
+    Busy(Pin<Box<dyn Future<Output = Option<Box<Core>>> + Send>>),
+    Over,
 }
 
 impl StreamProcessor {
@@ -70,6 +82,14 @@ impl StreamProcessor {
         Builder::default()
     }
 
+    fn of(core: Core) -> Self {
+        Self {
+            outlet: Arc::clone(&core.outlet),
+            handle: core.handle.clone(),
+            state: State::Idle(Box::new(core)),
+        }
+    }
+
     /// A handle with which the host can end the stream, drop a held call, and read the outcome.
     #[must_use]
     pub fn handle(&self) -> Handle {
@@ -80,19 +100,32 @@ impl StreamProcessor {
 impl Stream for StreamProcessor {
     type Item = Bytes;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Option<Bytes>> {
+    fn poll_next(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Option<Bytes>> {
+        let this = self.get_mut();
         loop {
-            if let Some(bytes) = self.outlet.take() {
-                return Poll::Ready(Some(bytes));
-            }
-            if self.over {
-                return Poll::Ready(None);
-            }
-            // The loop is polled only while the outlet is empty: that is the backpressure.
-            match self.run.as_mut().poll(cx) {
-                Poll::Ready(()) => self.over = true,
-                Poll::Pending if self.outlet.is_empty() => return Poll::Pending,
-                Poll::Pending => {}
+            match &mut this.state {
+                State::Idle(core) => match core.poll(cx) {
+                    Poll::Ready(Next::Bytes(bytes)) => return Poll::Ready(Some(bytes)),
+                    Poll::Ready(Next::Waits) => {
+                        if let State::Idle(core) = std::mem::replace(&mut this.state, State::Over) {
+                            this.state = State::Busy(Box::pin(work(core)));
+                        }
+                    }
+                    Poll::Ready(Next::Over) => this.state = State::Over,
+                    Poll::Pending => return Poll::Pending,
+                },
+                State::Busy(run) => {
+                    // Work goes on only while the outlet is empty: that is the backpressure.
+                    if let Some(bytes) = this.outlet.take() {
+                        return Poll::Ready(Some(bytes));
+                    }
+                    match run.as_mut().poll(cx) {
+                        Poll::Ready(core) => this.state = core.map_or(State::Over, State::Idle),
+                        Poll::Pending if this.outlet.is_empty() => return Poll::Pending,
+                        Poll::Pending => {}
+                    }
+                }
+                State::Over => return Poll::Ready(None),
             }
         }
     }
@@ -100,6 +133,7 @@ impl Stream for StreamProcessor {
 
 impl fmt::Debug for StreamProcessor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StreamProcessor").field("over", &self.over).finish_non_exhaustive()
+        let is_over = matches!(self.state, State::Over);
+        f.debug_struct("StreamProcessor").field("over", &is_over).finish_non_exhaustive()
     }
 }

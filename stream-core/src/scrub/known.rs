@@ -2,28 +2,29 @@
 
 use std::collections::HashSet;
 
-use crate::delta::{Channel, DeltaKind, Slot};
-use crate::wire::Part;
+use crate::delta::{Channel, Delta, DeltaKind, Slot};
 
 /// The texts, arguments and names that a frame says of blocks.
 #[derive(Debug, Default)]
-pub(crate) struct Known<'a> {
+pub(crate) struct ShownTexts<'a> {
     texts: HashSet<&'a str>,
     /// Arguments that may stand in the frame as raw JSON, in wire order.
     values: Vec<&'a str>,
     /// All content, put together.
     content: String,
+    /// Whether the frame has something beside its blocks.
+    has_notes: bool,
 }
 
-impl<'a> Known<'a> {
-    pub(crate) fn of(parts: &'a [Part]) -> Self {
+impl<'a> ShownTexts<'a> {
+    pub(crate) fn of(deltas: impl Iterator<Item = &'a Delta> + Clone) -> Self {
         let mut known = Self::default();
         let mut pieces = 0;
         // What a call of the provider's says beside its opening is shown by no block that is edited.
-        let opaque: Vec<Slot> =
-            parts.iter().filter(|part| is_opaque(part)).map(|part| part.delta.slot).collect();
-        for part in parts.iter().filter(|part| !opaque.contains(&part.delta.slot)) {
-            match &part.delta.kind {
+        let opaque: HashSet<Slot> =
+            deltas.clone().filter(|delta| is_opaque(delta)).map(|delta| delta.slot).collect();
+        for delta in deltas.filter(|delta| !opaque.contains(&delta.slot)) {
+            match &delta.kind {
                 DeltaKind::Text { channel, text } => {
                     known.texts.insert(text);
                     if *channel == Channel::Content {
@@ -36,7 +37,7 @@ impl<'a> Known<'a> {
                     known.arguments(call.arguments.as_deref());
                 }
                 // A copy without a block is held against nothing.
-                DeltaKind::Copy(copy) if matches!(part.delta.slot, Slot::At { .. }) => {
+                DeltaKind::Copy(copy) if matches!(delta.slot, Slot::At { .. }) => {
                     known.texts.extend(copy.name.as_deref());
                     known.arguments(copy.body.as_deref());
                     known
@@ -44,6 +45,7 @@ impl<'a> Known<'a> {
                         .push_str(copy.body.as_deref().filter(|_| copy.name.is_none()).unwrap_or(""));
                     pieces += 1;
                 }
+                DeltaKind::Annotation { .. } => known.has_notes = true,
                 _ => {}
             }
         }
@@ -61,9 +63,25 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Whether a string is such a text. Some servers say all content once more, put together.
+    /// Whether a string says the same as such a text. Some servers say all content once more, put together.
     pub(super) fn is_text(&self, text: &str) -> bool {
         self.texts.contains(text) || (!text.is_empty() && text == self.content)
+    }
+
+    /// Whether the frame has something beside its blocks.
+    pub(super) fn has_notes(&self) -> bool {
+        self.has_notes
+    }
+
+    /// The texts that blocks show.
+    pub(super) fn into_texts(self) -> HashSet<String> {
+        self.texts.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Letters that stand in no text one behind the other.
+    pub(super) fn absent(&self) -> String {
+        let runs = self.texts.iter().flat_map(|text| text.split(|letter| letter != '~'));
+        "~".repeat(runs.map(str::len).max().unwrap_or(0) + 1)
     }
 
     /// Finds arguments that stand in a document as raw JSON.
@@ -100,7 +118,8 @@ impl Values<'_> {
 
 const AHEAD: usize = 4;
 
-/// Whether a part is of something opaque that has a number.
-fn is_opaque(part: &Part) -> bool {
-    matches!(part.delta.kind, DeltaKind::Opaque { .. }) && matches!(part.delta.slot, Slot::At { .. })
+/// Whether a delta is of something opaque that has a number.
+fn is_opaque(delta: &Delta) -> bool {
+    let is_copy = matches!(&delta.kind, DeltaKind::Copy(copy) if copy.runs.is_some());
+    (is_copy || matches!(delta.kind, DeltaKind::Opaque { .. })) && matches!(delta.slot, Slot::At { .. })
 }

@@ -15,11 +15,22 @@ pub(super) fn value(document: &str, at: usize) -> Option<(usize, usize)> {
     Some((start, start + values.byte_offset()))
 }
 
+/// Whether a document has log probabilities that say something.
+pub(super) fn are_in(document: &str) -> bool {
+    const KEY: &[u8] = b"\"logprobs";
+    memchr::memmem::find_iter(document.as_bytes(), KEY).any(|at| {
+        let rest = &document[at + KEY.len()..];
+        let rest = rest.strip_prefix("Result").unwrap_or(rest).strip_prefix('"').unwrap_or_default();
+        let value = rest.trim_ascii_start().strip_prefix(':').unwrap_or_default().trim_ascii_start();
+        value.starts_with(['{', '['])
+    })
+}
+
 /// What the chosen tokens spell.
 pub(super) fn spelled(value: &str) -> String {
-    let lists = match serde_json::from_str::<Shape>(value) {
-        Ok(Shape::List(list)) => [list, Vec::new(), Vec::new()],
-        Ok(Shape::Lists(lists)) => {
+    let lists = match serde_json::from_str::<Listing>(value) {
+        Ok(Listing::List(list)) => [list, Vec::new(), Vec::new()],
+        Ok(Listing::Lists(lists)) => {
             [lists.content, lists.refusal, lists.chosen].map(Option::unwrap_or_default)
         }
         Err(_) => return String::new(),
@@ -29,22 +40,22 @@ pub(super) fn spelled(value: &str) -> String {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Shape {
+enum Listing {
     /// Responses.
-    List(Vec<Item>),
+    List(Vec<Token>),
     /// Chat, Gemini.
     Lists(Lists),
 }
 
 #[derive(Deserialize)]
 struct Lists {
-    content: Option<Vec<Item>>,
-    refusal: Option<Vec<Item>>,
+    content: Option<Vec<Token>>,
+    refusal: Option<Vec<Token>>,
     #[serde(rename = "chosenCandidates")]
-    chosen: Option<Vec<Item>>,
+    chosen: Option<Vec<Token>>,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct Token {
     token: Option<String>,
 }

@@ -1,6 +1,6 @@
 //! Frames on their way out: the pieces of a text become one part again, as the format has it.
 
-use super::split::{Piece, TextCalls, Wire};
+use super::split::{CutPiece, TextCalls, Wire};
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Restated, Slot};
 use crate::wire::{Fate, Outgoing, Part};
 
@@ -103,8 +103,8 @@ impl TextCalls {
     }
 
     /// What is left of a piece.
-    fn left(&mut self, part: &Part, piece: &Piece) -> String {
-        let Piece { raw, lead, .. } = piece;
+    fn left(&mut self, part: &Part, piece: &CutPiece) -> String {
+        let CutPiece { raw, lead, .. } = piece;
         let split = part.delta.place.split;
         let section = split.and_then(|split| split.section);
         let Some(number) = split.and_then(|split| split.call) else {

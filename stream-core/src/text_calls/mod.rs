@@ -1,46 +1,20 @@
-//! Tool calls written as text: dialects as data, and one resumable scanner for all of them.
+//! Tool calls that a model writes into its text, as blocks: the adaptor between a stream and [`stream_text_calls`].
 //!
-//! Models without a native channel for tools write their calls into the text. A [`Dialect`] describes one way of doing
-//! so, a [`DialectSet`] says which are looked for, and a [`Scanner`] finds them in text that comes in pieces.
+//! The scanner and the dialects are a crate of their own, whose types are re-exported here. The adaptor stands at both ends of the
+//! engine: before the stages a text in which calls were found is cut into parts (`split.rs`), behind the stages the parts of a text
+//! are joined again (`join.rs`), so that neither stages nor formats know where a call came from. Texts are searched for calls if
+//! [`Config::text_calls`](crate::Config::text_calls) says so; [the guide](crate::guide::text_calls) tells what a policy then sees.
 
-mod active;
-mod code;
-mod decide;
-mod dialect;
-mod encode;
-mod event;
-mod inner;
+mod block_text;
 mod join;
-mod json;
-pub mod known;
-mod literal;
-mod loose;
-mod machine;
-mod options;
-mod plan;
-mod python;
-mod said;
-mod scanner;
-mod schema;
-mod seam;
-mod set;
 mod source;
-mod space;
 mod split;
-mod tagged;
-mod template;
-mod triggers;
-mod validate;
-mod xml;
 
-pub use dialect::Dialect;
-pub use event::{
-    CallStart, Event, Markup, MarkupRole, Problem, ProblemKind, TextCall, Unparsed, UnparsedCall,
+pub use stream_text_calls::{
+    CallStart, Dialect, DialectSet, Event, Markup, MarkupRole, Problem, ProblemKind, ScanOptions, Scanner,
+    Template, TextCall, Unparsed, known, validate,
 };
-pub use options::ScanOptions;
-pub use scanner::Scanner;
-pub use set::DialectSet;
+
+pub use source::UnparsedCall;
 pub use split::UNPARSED;
 pub(crate) use split::{Searched, TextCalls};
-pub use template::Template;
-pub use validate::validate;

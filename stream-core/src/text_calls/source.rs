@@ -4,15 +4,15 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::event::{Event, Markup, MarkupRole, Problem, ProblemKind, TextCall, Unparsed, UnparsedCall};
-use super::options::ScanOptions;
-use super::said::BlockName;
-use super::scanner::Scanner;
-use super::set::DialectSet;
+use stream_text_calls::{
+    DialectSet, Event, Markup, MarkupRole, Problem, ProblemKind, ScanOptions, Scanner, TextCall, Unparsed,
+};
+
+use super::block_text::BlockName;
 
 /// A text, and what was found in it.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct TextSource {
     scanner: Scanner,
     /// What was found and has not been given out.
     pub(super) found: VecDeque<Segment>,
@@ -61,21 +61,42 @@ pub(super) enum What {
     Unparsed(Arc<UnparsedCall>),
 }
 
-/// Numbers for sections and calls, unique in a stream.
+/// What began like a call in the text of a stream and is none: its text, and what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnparsedCall {
+    text: String,
+    problem: Problem,
+}
+
+impl UnparsedCall {
+    /// The text, from where the call began.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The problem: of which tool and parameter, where in the text, and what was expected.
+    #[must_use]
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+}
+
+/// Numbering for sections and calls, unique in a stream.
 #[derive(Debug)]
-pub(super) struct Numbers {
+pub(super) struct Numbering {
     section: u32,
     call: u32,
 }
 
-impl Default for Numbers {
+impl Default for Numbering {
     fn default() -> Self {
         // Sections are numbered as items are, and must not be mistaken for one.
         Self { section: 1 << 31, call: 0 }
     }
 }
 
-impl Source {
+impl TextSource {
     pub(super) fn new(set: &DialectSet, options: ScanOptions) -> Self {
         Self {
             scanner: Scanner::new(set, options),
@@ -92,7 +113,7 @@ impl Source {
     }
 
     /// Takes more text; where it stands.
-    pub(super) fn push(&mut self, text: &str, numbers: &mut Numbers) -> Range<u64> {
+    pub(super) fn push(&mut self, text: &str, numbers: &mut Numbering) -> Range<u64> {
         let start = self.length;
         self.length += text.len() as u64;
         if self.ended && !text.is_empty() {
@@ -106,7 +127,7 @@ impl Source {
     }
 
     /// Takes text of which nobody can tell what it goes on with; where it stands. What comes behind it is read afresh.
-    pub(super) fn push_unreadable(&mut self, text: &str, numbers: &mut Numbers) -> Range<u64> {
+    pub(super) fn push_unreadable(&mut self, text: &str, numbers: &mut Numbering) -> Range<u64> {
         let events: Vec<Event> = self.scanner.end().collect();
         events.into_iter().for_each(|event| self.take(event, numbers));
         let start = self.length;
@@ -116,7 +137,7 @@ impl Source {
         start..self.length
     }
 
-    fn unreadable(&mut self, text: &str, numbers: &mut Numbers) {
+    fn unreadable(&mut self, text: &str, numbers: &mut Numbering) {
         let start = self.length - text.len() as u64;
         let problem = Problem::new(ProblemKind::UnknownPlace, start);
         let unparsed = Arc::new(UnparsedCall { text: text.to_owned(), problem });
@@ -136,7 +157,7 @@ impl Source {
     }
 
     /// No more of it comes.
-    pub(super) fn end(&mut self, numbers: &mut Numbers) {
+    pub(super) fn end(&mut self, numbers: &mut Numbering) {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
@@ -149,7 +170,7 @@ impl Source {
         self.ended = false;
     }
 
-    fn take(&mut self, event: Event, numbers: &mut Numbers) {
+    fn take(&mut self, event: Event, numbers: &mut Numbering) {
         match event {
             Event::Text(range) => {
                 self.leave_section();
@@ -195,7 +216,7 @@ impl Source {
         }
     }
 
-    fn markup(&mut self, markup: &Markup, numbers: &mut Numbers) {
+    fn markup(&mut self, markup: &Markup, numbers: &mut Numbering) {
         let range = markup.range.clone();
         let ours = self.section.filter(|(theirs, _)| *theirs == markup.section).map(|(_, ours)| ours);
         match (markup.role, ours) {
@@ -232,7 +253,7 @@ impl Source {
     }
 }
 
-impl Numbers {
+impl Numbering {
     fn section(&mut self) -> u32 {
         self.section += 1;
         self.section

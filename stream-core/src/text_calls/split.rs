@@ -5,11 +5,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::options::ScanOptions;
-use super::said::{BlockName, Said};
-use super::set::DialectSet;
-use super::source::{Numbers, Source, What, index};
+use stream_text_calls::{DialectSet, ScanOptions, TextCall};
 
+use super::block_text::{BlockName, BlockText};
+use super::source::{Numbering, TextSource, What, index};
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Place, Slot, Split};
 use crate::engine::Config;
 use crate::limits::Limits;
@@ -30,21 +29,21 @@ pub(crate) struct TextCalls {
     restates: bool,
     /// A signature stands for reasoning: it can be emptied and not edited.
     pub(super) signed: bool,
-    sources: Vec<Source>,
+    sources: Vec<TextSource>,
     /// The texts that are read joined, by choice and channel.
     joined: HashMap<(Option<u32>, Slot, Channel), usize>,
-    pub(super) blocks: HashMap<BlockName, Said>,
-    numbers: Numbers,
+    pub(super) blocks: HashMap<BlockName, BlockText>,
+    numbers: Numbering,
     /// The texts of each item.
     items: HashMap<u32, Vec<BlockName>>,
     /// Numbered slots that hold something else than text, and what items hold.
     others: HashSet<Slot>,
     channels: HashMap<u32, Channel>,
-    queue: VecDeque<Frame>,
+    queue: VecDeque<HeldFrame>,
     bytes: usize,
     next_piece: u32,
     next_wire: u32,
-    pub(super) pieces: HashMap<u32, Piece>,
+    pub(super) pieces: HashMap<u32, CutPiece>,
     pub(super) wires: HashMap<u32, Wire>,
     pub(super) calls: HashMap<u32, super::join::Left>,
     /// Numbered texts that have been opened on the wire.
@@ -74,7 +73,7 @@ pub(super) struct Wire {
 
 /// A piece of a text.
 #[derive(Debug)]
-pub(super) struct Piece {
+pub(super) struct CutPiece {
     pub(super) wire: u32,
     pub(super) raw: String,
     /// How many bytes of it separate a call from the one before.
@@ -83,15 +82,15 @@ pub(super) struct Piece {
 
 /// A frame that waits for its text to be decided.
 #[derive(Debug)]
-struct Frame {
+struct HeldFrame {
     frame: Outgoing,
-    texts: Vec<Text>,
+    texts: Vec<FrameText>,
     came: Duration,
 }
 
 /// A text, or a copy of one, in a frame.
 #[derive(Debug)]
-struct Text {
+struct FrameText {
     part: usize,
     block: BlockName,
     source: usize,
@@ -108,7 +107,7 @@ impl TextCalls {
         let set = config.text_calls.clone().filter(|set| !set.is_empty())?;
         let default = || if looks { ScanOptions::strict() } else { ScanOptions::new() };
         let options = config.text_call_options.clone().unwrap_or_else(default);
-        let options = options.with_tools_of(&config.request);
+        let options = options.or_tools(config.request.tools());
         Some(Self::new(set, options, config.limits, traits))
     }
 
@@ -123,7 +122,7 @@ impl TextCalls {
             sources: Vec::new(),
             joined: HashMap::new(),
             blocks: HashMap::new(),
-            numbers: Numbers::default(),
+            numbers: Numbering::default(),
             items: HashMap::new(),
             others: HashSet::new(),
             channels: HashMap::new(),
@@ -141,7 +140,7 @@ impl TextCalls {
 
     /// Which texts are searched.
     pub(crate) fn searched(&self) -> Searched {
-        if self.options.every_reading { Searched::AllText } else { Searched::Content }
+        if self.options.counts_every_reading() { Searched::AllText } else { Searched::Content }
     }
 
     /// How many bytes of frames wait.
@@ -156,7 +155,7 @@ impl TextCalls {
             texts.extend(self.read(at, &part.delta));
         }
         self.bytes += size(&frame);
-        self.queue.push_back(Frame { frame, texts, came: now });
+        self.queue.push_back(HeldFrame { frame, texts, came: now });
         self.release()
     }
 
@@ -166,7 +165,7 @@ impl TextCalls {
         self.release()
     }
 
-    fn read(&mut self, part: usize, delta: &Delta) -> Option<Text> {
+    fn read(&mut self, part: usize, delta: &Delta) -> Option<FrameText> {
         match (&delta.kind, delta.slot) {
             (DeltaKind::Text { channel, text }, slot) if self.searches(*channel, slot) => {
                 let block = (delta.choice, slot, *channel);
@@ -182,7 +181,7 @@ impl TextCalls {
                 if let Some((block, known)) = known {
                     let (source, range) = (known.source, 0..known.reached);
                     let start = known.length;
-                    return Some(Text { part, block, source, range, start, is_copy: true });
+                    return Some(FrameText { part, block, source, range, start, is_copy: true });
                 }
                 // No delta came before: the copy is the text (rule 19).
                 let channel = self.channel_of(slot)?;
@@ -202,7 +201,7 @@ impl TextCalls {
                 }
                 None
             }
-            (DeltaKind::Stop, Slot::At { item, part }) if !self.options.every_reading => {
+            (DeltaKind::Stop, Slot::At { item, part }) if !self.options.counts_every_reading() => {
                 let of_item = self.items.get(&item).map_or(&[][..], Vec::as_slice);
                 for name in of_item.iter().filter(|(_, slot, _)| part == Slot::ITEM || *slot == delta.slot) {
                     if let Some(known) = self.blocks.get(name) {
@@ -232,7 +231,7 @@ impl TextCalls {
     /// Whether a text is searched.
     fn searches(&self, channel: Channel, slot: Slot) -> bool {
         let is_text = matches!(slot, Slot::Run | Slot::At { .. });
-        self.options.every_reading || (channel == Channel::Content && is_text)
+        self.options.counts_every_reading() || (channel == Channel::Content && is_text)
     }
 
     fn is_crowded(&self, block: BlockName) -> bool {
@@ -253,7 +252,7 @@ impl TextCalls {
     }
 
     /// Takes a text.
-    fn text(&mut self, part: usize, block: BlockName, fields: u16, text: &str) -> Text {
+    fn text(&mut self, part: usize, block: BlockName, fields: u16, text: &str) -> FrameText {
         let source = self.source(block);
         let limit = self.limit;
         let of = &mut self.sources[source];
@@ -262,8 +261,8 @@ impl TextCalls {
             last.is_broken |= !of.is_decided();
         }
         of.enter(block);
-        let said = self.blocks.entry(block).or_insert_with(|| Said::new(source, limit));
-        if self.options.every_reading {
+        let said = self.blocks.entry(block).or_insert_with(|| BlockText::new(source, limit));
+        if self.options.counts_every_reading() {
             said.enter(fields, of.is_decided());
         }
         let range = if said.is_broken_in(fields) {
@@ -273,7 +272,7 @@ impl TextCalls {
         };
         let start = said.push(text);
         said.reached = range.end;
-        Text { part, block, source, range, start, is_copy: false }
+        FrameText { part, block, source, range, start, is_copy: false }
     }
 
     /// The source in which a block is read: its own, or the one of all such blocks of its choice.
@@ -286,11 +285,11 @@ impl TextCalls {
             self.items.entry(item).or_default().push(block);
         }
         let as_one = match slot {
-            Slot::At { .. } if self.options.every_reading => Slot::Run,
+            Slot::At { .. } if self.options.counts_every_reading() => Slot::Run,
             slot => slot,
         };
         *self.joined.entry((choice, as_one, channel)).or_insert_with(|| {
-            self.sources.push(Source::new(&self.set, self.options.clone()));
+            self.sources.push(TextSource::new(&self.set, self.options.clone()));
             self.sources.len() - 1
         })
     }
@@ -304,7 +303,7 @@ impl TextCalls {
     fn release(&mut self) -> Vec<Outgoing> {
         let mut out = Vec::new();
         while let Some(next) = self.queue.front() {
-            let is_decided = |text: &Text| self.sources[text.source].decided >= text.range.end;
+            let is_decided = |text: &FrameText| self.sources[text.source].decided >= text.range.end;
             if !next.texts.iter().all(is_decided) {
                 break;
             }
@@ -317,9 +316,9 @@ impl TextCalls {
     }
 
     /// Cuts the texts of a frame.
-    fn cut(&mut self, frame: Frame) -> Outgoing {
+    fn cut(&mut self, frame: HeldFrame) -> Outgoing {
         let held = (frame.came, size(&frame.frame));
-        let Frame { frame: Outgoing { frame, parts }, texts, .. } = frame;
+        let HeldFrame { frame: Outgoing { frame, parts }, texts, .. } = frame;
         let mut texts = texts.into_iter().peekable();
         let mut out = Vec::with_capacity(parts.len());
         for (at, part) in parts.into_iter().enumerate() {
@@ -333,7 +332,7 @@ impl TextCalls {
     }
 
     /// A copy of a text: the stages compare it with the content they were shown.
-    fn copy(&mut self, mut part: Part, text: &Text) -> Part {
+    fn copy(&mut self, mut part: Part, text: &FrameText) -> Part {
         let said = self.blocks.get(&text.block).filter(|said| said.holds_more_than_text());
         let Some(said) = said else { return part };
         let original = part.delta.clone();
@@ -348,7 +347,7 @@ impl TextCalls {
         part
     }
 
-    fn pieces(&mut self, part: Part, text: &Text, held: (Duration, usize), out: &mut Vec<Part>) {
+    fn pieces(&mut self, part: Part, text: &FrameText, held: (Duration, usize), out: &mut Vec<Part>) {
         let said: Arc<str> = match &part.delta.kind {
             DeltaKind::Text { text, .. } => Arc::clone(text),
             DeltaKind::Copy(copy) => copy.body.clone().unwrap_or_default(),
@@ -438,8 +437,8 @@ impl TextCalls {
 
     /// The bytes of the frames that wait and hold text of a source before `end`.
     fn bytes_through(&self, source: usize, end: u64) -> usize {
-        let holds = |frame: &&Frame| {
-            let of_source = |text: &&Text| text.source == source && !text.is_copy;
+        let holds = |frame: &&HeldFrame| {
+            let of_source = |text: &&FrameText| text.source == source && !text.is_copy;
             frame.texts.iter().find(of_source).is_none_or(|text| text.range.start < end)
         };
         let frames = self.queue.iter().take_while(holds);
@@ -447,7 +446,7 @@ impl TextCalls {
         holding.map(|frame| size(&frame.frame)).sum()
     }
 
-    fn wire(&mut self, delta: Delta, text: &Text) -> u32 {
+    fn wire(&mut self, delta: Delta, text: &FrameText) -> u32 {
         self.next_wire += 1;
         let wire = Wire { delta, block: text.block, start: text.start };
         self.wires.insert(self.next_wire, wire);
@@ -456,7 +455,7 @@ impl TextCalls {
 
     fn piece(&mut self, wire: u32, raw: String, lead: usize) -> u32 {
         self.next_piece += 1;
-        self.pieces.insert(self.next_piece, Piece { wire, raw, lead });
+        self.pieces.insert(self.next_piece, CutPiece { wire, raw, lead });
         self.next_piece
     }
 }
@@ -464,7 +463,7 @@ impl TextCalls {
 /// What an [opaque block](crate::block::OpaqueBlock) is called that began like a call and is none, or was cut off.
 pub const UNPARSED: &str = "unparsed_text_call";
 
-fn whole(call: &Arc<super::TextCall>) -> DeltaKind {
+fn whole(call: &Arc<TextCall>) -> DeltaKind {
     DeltaKind::Call(CallDelta {
         id: call.id().map(Into::into),
         name: Some(call.name().into()),

@@ -7,14 +7,34 @@ use super::{Odd, anthropic, openai_responses};
 pub(crate) struct Memory {
     /// Whether frames are held against those before. Where nobody looks at them, they are not.
     pub(crate) is_on: bool,
-    pub(crate) messages: anthropic::Order,
-    pub(crate) responses: openai_responses::Order,
+    pub(crate) messages: anthropic::MessageOrder,
+    pub(crate) responses: openai_responses::ResponseOrder,
+}
+
+impl Memory {
+    /// The highest number that counts frames so far, where frames are held against those before.
+    pub(crate) fn count(&self) -> Option<u64> {
+        self.responses.count().filter(|_| self.is_on)
+    }
+
+    /// Takes note of a frame's number.
+    pub(crate) fn counted(&mut self, number: u64) {
+        self.responses.counted(number);
+    }
+}
+
+/// Why the `event` line of an event is odd: it has one and says its type, or has none, as all events of the stream do. The first
+/// event tells which.
+pub(super) fn odd_name(named: &mut Option<bool>, line: Option<&str>, kind: &str) -> Option<Odd> {
+    let named = *named.get_or_insert(line.is_some());
+    let agrees = line.map_or(!named, |line| named && line == kind);
+    (!agrees).then_some(Odd::Lines)
 }
 
 /// When a frame goes on: blocks that take turns go on one after the other, where some clients give what a block says to
 /// the one that opened last.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Lane {
+pub(crate) enum Due {
     /// Now.
     #[default]
     Now,

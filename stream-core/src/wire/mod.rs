@@ -5,26 +5,147 @@
 //! what the client gets, and knows what has really left (rule 17).
 
 pub mod anthropic;
+pub(crate) mod document;
 pub mod gemini;
+mod holes;
 mod memory;
+mod numbering;
 mod odd;
 pub mod openai_chat;
 pub mod openai_responses;
+mod sink;
+mod turn;
+
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
-use std::sync::Arc;
+use std::hash::{BuildHasher as _, Hash, RandomState};
+use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 
-pub(crate) use memory::{Lane, Memory};
+pub use holes::{Fill, Hole};
+pub(crate) use memory::{Due, Memory};
 pub use odd::Odd;
 
 use crate::block::BlockKey;
-use crate::delta::{Delta, DeltaKind, FinishKind, Text};
-use crate::sse::Frame;
+use crate::delta::{Delta, DeltaKind, FinishKind, Slot, Text};
+pub use crate::ending::{Ending, EndingKind};
+use crate::sse::{Frame, Framing};
 use crate::{json, spelling};
 
 /// How one API writes its streams and whole responses.
+///
+/// A format of one's own is a type that implements this trait, beside a [`Writer`]. The stream is told of it with
+/// [`Config::format`](crate::Config::format) (named) or [`Config::also`](crate::Config::also) (found from its frames); every policy then
+/// works on it. Here is a format of events whose data is a JSON string each, and which can be read and passed on; `examples/custom_format`
+/// in the repository is a complete one, in newline-delimited JSON, with a writer that edits, drops, inserts and refuses.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use bytes::Bytes;
+/// use stream_core::delta::{Delta, DeltaKind, FinishReason, Slot};
+/// use stream_core::sse::Frame;
+/// use stream_core::wire::{DecodeError, Decoded, Fate, Outgoing, Traits, WireFormat, Writer, WriterOptions};
+/// use stream_core::{Assembler, Channel, Ending, FinishKind};
+///
+/// #[derive(Debug)]
+/// struct Lines;
+///
+/// impl WireFormat for Lines {
+///     fn name(&self) -> &'static str {
+///         "lines"
+///     }
+///
+///     // No other format has data that is a string.
+///     fn sniff(&self, frame: &Frame) -> bool {
+///         frame.data_bytes().is_some_and(|data| data.starts_with(b"\""))
+///     }
+///
+///     fn decode(&self, frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
+///         let said: String = serde_json::from_slice(frame.data_bytes().unwrap_or_default())
+///             .map_err(|error| DecodeError::json("a string", &error))?;
+///         if said == "END" {
+///             let stop = FinishReason::new(FinishKind::Stop, "END");
+///             into.deltas.push(Delta::new(0, Slot::None, DeltaKind::Finish(stop)));
+///             into.deltas.push(Delta::stream(DeltaKind::Terminal));
+///         } else if !said.is_empty() {
+///             let text = DeltaKind::Text { channel: Channel::Content, text: said.into() };
+///             into.deltas.push(Delta::new(0, Slot::Run, text));
+///         }
+///         Ok(())
+///     }
+///
+///     fn sniff_whole(&self, _body: &[u8]) -> bool {
+///         false
+///     }
+///
+///     fn decode_whole(&self, _body: &[u8], _into: &mut Decoded) -> Result<(), DecodeError> {
+///         Err(DecodeError::new("a stream", "a whole response"))
+///     }
+///
+///     fn finish_word(&self, _kind: FinishKind) -> Option<&'static str> {
+///         None
+///     }
+///
+///     fn traits(&self) -> Traits {
+///         Traits::default()
+///     }
+///
+///     fn writer(&self, _options: &WriterOptions) -> Box<dyn Writer> {
+///         Box::new(LinesWriter::default())
+///     }
+/// }
+///
+/// #[derive(Debug, Default)]
+/// struct LinesWriter {
+///     ended: bool,
+/// }
+///
+/// impl Writer for LinesWriter {
+///     fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
+///         self.ended |= outgoing.parts.iter().any(|part| part.delta.kind == DeltaKind::Terminal);
+///         match &outgoing.frame {
+///             // What nobody touched leaves as its bytes.
+///             Some(frame) if outgoing.is_untouched() => out.push(frame.raw().clone()),
+///             _ => {
+///                 for part in outgoing.parts.iter().filter(|part| part.fate != Fate::Dropped) {
+///                     if let DeltaKind::Text { text, .. } = &part.delta.kind {
+///                         out.push(format!("data: {}\n\n", serde_json::Value::from(&**text)).into());
+///                     }
+///                 }
+///             }
+///         }
+///     }
+///
+///     fn end(&mut self, ending: &Ending, out: &mut Vec<Bytes>) {
+///         if !std::mem::replace(&mut self.ended, true) {
+///             let said = format!("data: {}\n\ndata: \"END\"\n\n", serde_json::Value::from(ending.message()));
+///             out.push(said.into());
+///         }
+///     }
+///
+///     fn keep_alive(&self) -> Bytes {
+///         Bytes::from_static(b":\n\n")
+///     }
+///
+///     fn whole(&mut self, body: Outgoing, _ending: Option<&Ending>) -> Bytes {
+///         body.frame.map(|frame| frame.raw().clone()).unwrap_or_default()
+///     }
+///
+///     fn ended(&self) -> bool {
+///         self.ended
+///     }
+/// }
+///
+/// let mut client = Assembler::for_format(Arc::new(Lines));
+/// client.push(b"data: \"Hel\"\n\ndata: \"lo.\"\n\ndata: \"END\"\n\n")?;
+/// client.finish()?;
+/// assert_eq!(client.state().blocks()[0].as_text().unwrap().text(), "Hello.");
+/// # Ok::<(), stream_core::Error>(())
+/// ```
 ///
 /// # Contract
 ///
@@ -35,6 +156,12 @@ use crate::{json, spelling};
 pub trait WireFormat: fmt::Debug + Send + Sync {
     /// The name by which hosts and logs know it: `openai-chat`, `openai-responses`, `anthropic-messages`, `gemini`.
     fn name(&self) -> &'static str;
+
+    /// Where the frames of its streams end. A format whose streams are lines has to be named
+    /// ([`Config::format`](crate::Config::format)): bytes are cut into frames before a frame can tell its format.
+    fn framing(&self) -> Framing {
+        Framing::Events
+    }
 
     /// Whether this frame can only be of this format. A frame that several formats know (a bare error, `[DONE]`,
     /// a ping) answers false.
@@ -72,12 +199,72 @@ pub trait WireFormat: fmt::Debug + Send + Sync {
     /// What its streams are like.
     fn traits(&self) -> Traits;
 
+    /// The values that may differ between two frames with one text each, such that they say the same but for the text.
+    /// Without any, every frame is read in full.
+    fn holes(&self) -> &'static [Hole] {
+        &[]
+    }
+
+    /// Strings of a frame's document that no block shows, and that some clients put together over the frames of a stream, and
+    /// log probabilities, whose tokens they put together.
+    fn pieces<'d>(&self, document: &'d str) -> Vec<Piece<'d>> {
+        let _ = document;
+        Vec::new()
+    }
+
     /// A writer for one response.
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer>;
 }
 
-/// What the engine has to know of a format's streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A string that no block shows, or log probabilities, which some clients put together with those of the same name in the
+/// frames before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece<'d> {
+    name: PieceName,
+    raw: &'d str,
+}
+
+impl<'d> Piece<'d> {
+    /// The piece of this name: `raw` is the string with its quotes, or the log probabilities as JSON, a slice of the document.
+    #[must_use]
+    pub const fn new(name: PieceName, raw: &'d str) -> Self {
+        Self { name, raw }
+    }
+
+    pub(crate) fn name(&self) -> PieceName {
+        self.name
+    }
+
+    pub(crate) fn raw(&self) -> &'d str {
+        self.raw
+    }
+}
+
+/// Which piece of a frame is the same in another frame: a path of keys, however long they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct PieceName(u64);
+
+impl PieceName {
+    /// The name of what stands below this one, under a key or at a position.
+    #[must_use]
+    pub fn below(self, step: impl Hash) -> Self {
+        // Of a process's own, so that nobody can make one name for two pieces.
+        static NAMES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        Self(NAMES.hash_one((self.0, step)))
+    }
+}
+
+/// What the engine has to know of a format's streams. By default none of it is so.
+///
+/// ```
+/// use stream_core::wire::Traits;
+///
+/// let mut traits = Traits::default();
+/// traits.text_after_call = true;
+/// assert!(!traits.restates);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Traits {
     /// Later events say again what earlier deltas said (Responses).
     pub restates: bool,
@@ -96,6 +283,7 @@ pub struct Traits {
 
 /// What [`WireFormat::decode`] fills.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Decoded {
     /// The deltas, in wire order.
     pub deltas: Vec<Delta>,
@@ -110,7 +298,7 @@ pub struct Decoded {
     /// What the frames before have said, where somebody looks at them.
     pub(crate) memory: Memory,
     /// When the frame goes on.
-    pub(crate) lane: Lane,
+    pub(crate) due: Due,
 }
 
 impl Decoded {
@@ -206,6 +394,15 @@ pub trait Writer: fmt::Debug + Send {
         0
     }
 
+    /// Whether a frame with more text of a block that is open, and has left untouched, would be written as its bytes: nothing
+    /// waits to be written, and no number or copy has to change.
+    ///
+    /// Text frames that come while this holds may leave without the writer. It is told of the last of them, with the text of
+    /// all where the format [restates](Traits::restates) it, and what it writes then is not used.
+    fn is_plain(&self) -> bool {
+        false
+    }
+
     /// Why the frame that was written last was written anew although every part of it was kept: it was not plain
     /// (rule 28). Asked once after each frame.
     fn normalised(&mut self) -> Option<Odd> {
@@ -215,6 +412,7 @@ pub trait Writer: fmt::Debug + Send {
 
 /// Settings of a [`Writer`].
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct WriterOptions {
     /// The text that appears in place of an answer of which everything was dropped, so that no turn is empty
     /// (rule 21). `None`: nothing is inserted.
@@ -235,6 +433,7 @@ impl Default for WriterOptions {
 
 /// A frame on its way out, every part decided.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Outgoing {
     /// The frame as it came; `None` for one made here (inserted text or calls).
     pub frame: Option<Frame>,
@@ -257,6 +456,7 @@ impl Outgoing {
 
 /// One part of a frame, with its fate.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Part {
     /// What it says; where `fate` is [`Edited`](Fate::Edited) or [`Inserted`](Fate::Inserted), what it is to say.
     pub delta: Delta,
@@ -264,6 +464,21 @@ pub struct Part {
     pub key: Option<BlockKey>,
     /// What becomes of it.
     pub fate: Fate,
+}
+
+impl Part {
+    /// Whether the upstream sent it.
+    pub(crate) fn came(&self) -> bool {
+        self.fate != Fate::Inserted
+    }
+
+    /// The numbered item that it belongs to.
+    pub(crate) fn item(&self) -> Option<u32> {
+        match self.delta.slot {
+            Slot::At { item, .. } => Some(item),
+            _ => None,
+        }
+    }
 }
 
 /// What becomes of a part.
@@ -290,26 +505,6 @@ pub(crate) fn without_stray(frame: &Frame, parts: &mut Vec<Part>) {
 
 /// The kind of the opaque block for lines that are no event and that nobody understands.
 pub(crate) const STRAY: &str = "stray";
-
-/// How a response ends early.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ending {
-    /// Refuse or error.
-    pub kind: EndingKind,
-    /// A sentence for the client. It never names what matched.
-    pub message: String,
-}
-
-/// The two endings every API has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum EndingKind {
-    /// The API's own word for a filtered answer; SDKs do not throw on raw iteration. Written as an error where a
-    /// refusal would complete a half call, or after a finish.
-    Refuse,
-    /// The API's error event; SDKs throw.
-    Error,
-}
 
 /// A format shared between streams.
 pub type SharedFormat = Arc<dyn WireFormat>;
@@ -343,8 +538,9 @@ pub(crate) fn seeming(body: &[u8]) -> Option<SharedFormat> {
     let body = std::str::from_utf8(body).ok()?;
     let first = json::items(body).and_then(|items| items.first().copied());
     let members = json::members(first.unwrap_or(body))?;
-    let (_, format) =
-        KEYS.into_iter().find(|(key, _)| members.iter().any(|(name, _)| spelling::is_near(name, key)))?;
+    let (_, format) = KEYS.into_iter().find(|(key, _)| {
+        members.iter().any(|(name, _)| spelling::is_near(name.as_bytes(), key.as_bytes()))
+    })?;
     named(format)
 }
 

@@ -5,7 +5,7 @@ use stream_core::ErrorKind;
 use crate::kit::{SendAll, data, named, no_calls, run};
 use crate::{chat, chat_call, chat_end};
 
-const UNREADABLE: &str = "data: {\"error\":{\"message\":\"the upstream's answer could not be read\",\"type\":\"policy_error\",\"param\":null,\"code\":\"blocked\"}}\n\ndata: [DONE]\n\n";
+const UNREADABLE: &str = "data: {\"error\":{\"message\":\"the upstream's answer could not be read\",\"type\":\"server_error\",\"param\":null,\"code\":null}}\n\ndata: [DONE]\n\n";
 
 /// A held call is judged by its first name; clients that take the last would run the other.
 #[test]

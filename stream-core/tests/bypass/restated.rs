@@ -44,7 +44,7 @@ fn events(list: &[String]) -> String {
 
 /// Only these events left, then the error event that closes the stream.
 fn closed_after(ran: Ran, left: &[String]) {
-    let error = r#"{"type":"error","code":"policy_violation","message":"the upstream's answer could not be read","param":null}"#;
+    let error = r#"{"type":"error","code":"server_error","message":"the upstream's answer could not be read","param":null}"#;
     assert_eq!(ran.outcome.error.map(|error| error.kind()), Some(ErrorKind::CopyDisagrees));
     assert_eq!(ran.out, events(left) + &named(&[error]));
 }

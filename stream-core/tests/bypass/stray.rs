@@ -38,7 +38,7 @@ fn a_line_that_is_no_event_and_was_cut_off_is_dropped() {
             Ok(())
         })
     };
-    let ending = "data: {\"error\":{\"message\":\"the upstream broke off\",\"type\":\"policy_error\",\"param\":null,\"code\":\"blocked\"}}\n\ndata: [DONE]\n\n";
+    let ending = "data: {\"error\":{\"message\":\"the upstream broke off\",\"type\":\"server_error\",\"param\":null,\"code\":null}}\n\ndata: [DONE]\n\n";
     for tail in [" data: ", "", "\u{feff}data: "] {
         let body = chat(r#"{"role":"assistant"}"#) + tail + &CHAT_CALL[..CHAT_CALL.len() - 9];
         assert_eq!(out(body, all_but_calls()), chat(r#"{"role":"assistant"}"#) + ending, "{tail:?}");

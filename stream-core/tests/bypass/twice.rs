@@ -24,7 +24,7 @@ fn closes_as(kind: ErrorKind, frame: &str) {
     let before = chat(r#"{"role":"assistant"}"#);
     let ran = run(before.clone() + frame, SendAll);
     assert_eq!(ran.outcome.error.map(|error| error.kind()), Some(kind), "{frame}");
-    let error = r#"{"error":{"message":"the upstream's answer could not be read","type":"policy_error","param":null,"code":"blocked"}}"#;
+    let error = r#"{"error":{"message":"the upstream's answer could not be read","type":"server_error","param":null,"code":null}}"#;
     assert_eq!(ran.out, before + &data(error) + "data: [DONE]\n\n", "{frame}");
 }
 
@@ -122,7 +122,7 @@ fn an_event_of_another_format_with_the_envelope_of_a_chunk_is_no_filler() {
 }
 
 const CREATED: &str = r#"{"type":"response.created","response":{"id":"r","object":"response","status":"in_progress","output":[]}}"#;
-const UNREADABLE: &str = r#"{"type":"error","code":"policy_violation","message":"the upstream's answer could not be read","param":null}"#;
+const UNREADABLE: &str = r#"{"type":"error","code":"server_error","message":"the upstream's answer could not be read","param":null}"#;
 
 #[test]
 fn an_event_line_that_contradicts_the_type_closes_the_stream() {

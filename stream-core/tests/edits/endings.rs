@@ -102,7 +102,7 @@ fn expected(kind: WireKind, mode: Mode, ending: &Ending, steps: &[Step], next: O
         // It is too late.
         Mode::Streamed if left.terminal => Ended::Clean,
         Mode::Streamed if left.finish || left.half_call => Ended::Error,
-        _ if ending.kind == EndingKind::Refuse => Ended::Refused,
+        _ if ending.kind() == EndingKind::Refuse => Ended::Refused,
         _ => Ended::Error,
     }
 }

@@ -268,7 +268,7 @@ async fn the_host_can_end_the_stream_at_any_time() {
                 let (parts, ()) = futures::future::join(processor.collect::<Vec<Bytes>>(), command).await;
                 let out = Run { bytes: parts.concat(), outcome: handle.outcome() };
                 assert_eq!(out.error(), Some(ErrorKind::Host), "{kind}");
-                let ended = match ending.kind {
+                let ended = match ending.kind() {
                     stream_core::EndingKind::Refuse => Ended::Refused,
                     _ => Ended::Error,
                 };

@@ -220,7 +220,7 @@ async fn a_verdict_can_end_the_stream() {
                             matches!(seen.ended, Ended::Refused | Ended::Error),
                             "{what}, {kind}, {mode:?}"
                         );
-                        if ending.kind == stream_core::EndingKind::Error {
+                        if ending.kind() == stream_core::EndingKind::Error {
                             assert_ended(&what, kind, mode, &bytes, &out.bytes, Ended::Error);
                         }
                     }

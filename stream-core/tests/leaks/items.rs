@@ -104,7 +104,7 @@ fn a_call_that_response_completed_tells_otherwise_closes_the_stream() {
     ] {
         let ran = run(named(&before) + &named(&[&completed(&other)]), crate::kit::SendAll);
         assert_eq!(ran.outcome.error.map(|error| error.kind()), Some(ErrorKind::CopyDisagrees), "{other}");
-        let error = r#"{"type":"error","code":"policy_violation","message":"the upstream's answer could not be read","param":null}"#;
+        let error = r#"{"type":"error","code":"server_error","message":"the upstream's answer could not be read","param":null}"#;
         assert_eq!(ran.out, named(&before) + &named(&[error]), "{other}");
     }
 }

@@ -40,7 +40,7 @@ where
     B::Error: Into<BoxError>,
 {
     let api = facts.api();
-    let trailers = source.trailers().filtered(head::without_digests);
+    let trailers = source.trailers();
     let status = shared.settings().block_status.filter(|_| parts.status.is_success());
     let limits = shared.settings().limits;
     let patience = limits.keep_alive.unwrap_or(limits.idle);
@@ -49,8 +49,8 @@ where
     head::stream(&mut parts.headers);
     if let Some(status) = status {
         let opening = opening(&mut stream, api, &watch, patience).await;
-        if let Some(message) = watch.blocked() {
-            return Refusal::new(api, status, message).into_response();
+        if let Some(ending) = watch.blocked() {
+            return Refusal::blocked(api, status, ending).into_response();
         }
         match watch.error() {
             Some(error) if error.origin() == Origin::Policy => {
@@ -168,6 +168,8 @@ where
 /// A stream that is nothing but the API's error.
 fn ended(api: Api, message: &str) -> BoxStream<'static, Bytes> {
     let mut out = Vec::new();
-    api.format().writer(&stream_core::wire::WriterOptions::default()).end(&Ending::error(message), &mut out);
+    api.format()
+        .writer(&stream_core::wire::WriterOptions::default())
+        .end(&Ending::failure(message), &mut out);
     stream::iter(out).boxed()
 }

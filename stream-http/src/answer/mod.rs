@@ -8,7 +8,7 @@ mod whole;
 
 use bytes::Bytes;
 use futures::TryStreamExt as _;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, TRAILER};
 use http::response::Parts;
 use http::{HeaderMap, Response, StatusCode};
 use http_body::Body;
@@ -49,6 +49,7 @@ where
             return Refusal::unreadable(facts.api(), "a redirect to another place").into_response();
         }
         head::without_places(response.headers_mut());
+        response.headers_mut().remove(TRAILER);
     }
     match asked {
         Asked::Policed { is_head: true, .. } => {
@@ -88,7 +89,7 @@ where
         };
     }
     let coding = coding.unwrap_or(Coding::Identity);
-    let mut source = Source::new(body, coding, shared.settings().limits.idle);
+    let mut source = Source::new(body, coding, shared.settings().limits.idle).without_trailers();
     if says_events(&parts.headers) {
         return events::answer(parts, source, facts, shared).await;
     }
@@ -97,7 +98,7 @@ where
         Ok(Look::Nothing) => {
             head::without_length(&mut parts.headers);
             parts.headers.remove(CONTENT_ENCODING);
-            Response::from_parts(parts, ResponseBody::whole(Bytes::new(), source.trailers().take()))
+            Response::from_parts(parts, ResponseBody::empty())
         }
         Ok(Look::Events) => events::answer(parts, source, facts, shared).await,
         Ok(Look::Json) => whole::answer(parts, source, facts, shared).await,
@@ -131,7 +132,7 @@ where
         }
         return replace("an unknown content coding");
     };
-    let mut source = Source::new(body, coding, shared.settings().limits.idle);
+    let mut source = Source::new(body, coding, shared.settings().limits.idle).without_trailers();
     let limit = shared.settings().response_limit;
     let look = match source.look(limit).await {
         Ok(Look::Events) => return events::answer(parts, source, facts, shared).await,
@@ -145,12 +146,11 @@ where
         Ok(None) => return replace("a body that is too long"),
         Err(broken) => return Refusal::unreadable(api, &broken.to_string()).into_response(),
     };
-    let trailers = source.trailers().take();
     match look {
-        Look::Json if recognise::speaks(&body) => whole::police(parts, body, trailers, facts, shared).await,
-        Look::Json if recognise::is_json(&body) => original(parts, body, trailers),
-        Look::Other if recognise::is_prose(&body) => original(parts, body, trailers),
-        _ if may_pass => original(parts, body, trailers),
+        Look::Json if recognise::speaks(&body) => whole::police(parts, body, facts, shared).await,
+        Look::Json if recognise::is_json(&body) => original(parts, body, None),
+        Look::Other if recognise::is_prose(&body) => original(parts, body, None),
+        _ if may_pass => original(parts, body, None),
         Look::Json => replace("malformed JSON"),
         _ => replace("text in another encoding"),
     }

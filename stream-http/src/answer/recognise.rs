@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http::Response;
+use http::header::TRAILER;
 use http_body::Body;
 use serde_json::Value;
 use stream_core::sse::Framer;
@@ -24,24 +25,27 @@ where
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    let (parts, body) = response.into_parts();
+    let (mut parts, body) = response.into_parts();
     let coding = Coding::of(&parts.headers).filter(|_| parts.status.is_success());
     let Some(coding) = coding else { return Response::from_parts(parts, ResponseBody::untouched(body)) };
     let mut source = Source::new(body, coding, shared.settings().limits.idle);
     let limit = shared.settings().response_limit;
     match source.look(limit.min(LOOKED_AT)).await {
         Ok(Look::Events) => match of_events(&mut source).await {
-            Some(api) => events::answer(parts, source, facts.with_api(api), shared).await,
+            Some(api) => {
+                parts.headers.remove(TRAILER);
+                events::answer(parts, source.without_trailers(), facts.with_api(api), shared).await
+            }
             None => rest(parts, source),
         },
         Ok(Look::Json) => match source.read_all(limit).await {
-            Ok(Some(body)) => {
-                let trailers = source.trailers().take();
-                match Api::of_whole(&body) {
-                    Some(api) => whole::police(parts, body, trailers, facts.with_api(api), shared).await,
-                    None => original(parts, body, trailers),
+            Ok(Some(body)) => match Api::of_whole(&body) {
+                Some(api) => {
+                    parts.headers.remove(TRAILER);
+                    whole::police(parts, body, facts.with_api(api), shared).await
                 }
-            }
+                None => original(parts, body, source.trailers().take()),
+            },
             Ok(None) | Err(_) => rest(parts, source),
         },
         Ok(Look::Other | Look::Nothing) | Err(_) => rest(parts, source),
@@ -61,9 +65,9 @@ pub(super) fn speaks(body: &[u8]) -> bool {
 fn holds_output(body: &Value) -> bool {
     let error = body.get("error").unwrap_or(&Value::Null);
     [body, error].into_iter().filter_map(Value::as_object).flat_map(serde_json::Map::keys).any(|key| {
-        // As a lax parser compares keys.
-        let letters =
-            key.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase());
+        // As a lax parser compares keys, some of them beyond ASCII.
+        let letters = key.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+        let letters = letters.filter(char::is_ascii_alphanumeric);
         OUTPUT.contains(&letters.collect::<String>().as_str())
     })
 }

@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use http::response::Parts;
-use http::{HeaderMap, Response, StatusCode};
+use http::{Response, StatusCode};
 use http_body::Body;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use stream_core::{Error, ErrorKind, Origin};
+use stream_core::{Ending, Error, ErrorKind, Origin};
 
 use super::{head, list, original, rest};
 use crate::body::{BoxError, ResponseBody};
@@ -30,10 +30,7 @@ where
 {
     let limit = shared.settings().response_limit;
     match source.read_all(limit).await {
-        Ok(Some(body)) => {
-            let trailers = source.trailers().take();
-            police(parts, body, trailers, facts, shared).await
-        }
+        Ok(Some(body)) => police(parts, body, facts, shared).await,
         Ok(None) if shared.settings().unreadable == Unreadable::Pass => rest(parts, source),
         Ok(None) => {
             let found = format!("a body of more than {limit} bytes");
@@ -47,7 +44,6 @@ where
 pub(super) async fn police<B>(
     mut parts: Parts,
     body: Bytes,
-    trailers: Option<HeaderMap>,
     facts: Facts,
     shared: Shared,
 ) -> Response<ResponseBody<B>> {
@@ -57,16 +53,12 @@ pub(super) async fn police<B>(
         None => one(&body, &facts, &shared).await,
     };
     match left {
-        Left::Same => original(parts, body, trailers),
+        Left::Same => original(parts, body, None),
         Left::Changed(body) => {
-            let trailers = trailers.map(|mut trailers| {
-                head::without_digests(&mut trailers);
-                trailers
-            });
-            head::changed(&mut parts.headers, body.len(), trailers.is_some());
-            Response::from_parts(parts, ResponseBody::whole(body, trailers))
+            head::changed(&mut parts.headers, body.len());
+            Response::from_parts(parts, ResponseBody::whole(body, None))
         }
-        Left::Blocked { body, message } => {
+        Left::Blocked { body, ending } => {
             // An error with a status of success would be read as an answer.
             let misleads = is_error(&body) && parts.status.is_success();
             let status = shared.settings().block_status.or(misleads.then_some(StatusCode::FORBIDDEN));
@@ -74,15 +66,15 @@ pub(super) async fn police<B>(
                 Some(status) => {
                     parts.status = status;
                     // Status and body say the same: some clients believe the one, some the other.
-                    Bytes::from(api.error_body(status, &message))
+                    Bytes::from(api.blocked_body(status, &ending))
                 }
                 None => body,
             };
-            head::changed(&mut parts.headers, body.len(), false);
+            head::changed(&mut parts.headers, body.len());
             Response::from_parts(parts, ResponseBody::whole(body, None))
         }
         Left::Unreadable(_) if shared.settings().unreadable == Unreadable::Pass => {
-            original(parts, body, trailers)
+            original(parts, body, None)
         }
         Left::Unreadable(found) | Left::Violating(found) => Refusal::unreadable(api, &found).into_response(),
         Left::Failed(message) => {
@@ -98,7 +90,7 @@ pub(super) enum Left {
     Changed(Bytes),
     Blocked {
         body: Bytes,
-        message: String,
+        ending: Ending,
     },
     /// Nobody has read it.
     Unreadable(String),
@@ -123,8 +115,8 @@ pub(super) async fn one(body: &Bytes, facts: &Facts, shared: &Shared) -> Left {
         Err(error) => return Left::Failed(format!("the gateway's policies cannot work together: {error}")),
     };
     let error = whole.outcome.and_then(|outcome| outcome.error);
-    if let Some(message) = watch.blocked() {
-        return Left::Blocked { body: whole.body, message: message.to_owned() };
+    if let Some(ending) = watch.blocked() {
+        return Left::Blocked { body: whole.body, ending: ending.clone() };
     }
     match error {
         None if whole.body == *body => Left::Same,

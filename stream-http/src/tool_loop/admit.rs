@@ -78,12 +78,16 @@ where
         return passed(parts, data, trailers);
     }
     let chosen = shared.tools.of_request(facts.tools());
-    if !join::can_loop(api, &asked) || !chosen.is_concerned() {
+    if !join::can_loop(api, &asked) {
         return passed(parts, data, trailers);
     }
+    // Also where every tool of the proxy's clashes, so that none is left to offer.
     if let (Clash::Refuse, Some(name)) = (shared.settings.clash, chosen.clash()) {
         let message = format!("expected tools of the client's own, found {name}, which the gateway runs");
         return Err(Refusal::new(api, StatusCode::BAD_REQUEST, message));
+    }
+    if !chosen.is_concerned() {
+        return passed(parts, data, trailers);
     }
     let specs: Vec<_> = chosen.offered().collect();
     join::offer(api, &mut asked, &specs);

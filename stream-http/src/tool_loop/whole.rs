@@ -25,7 +25,7 @@ pub(super) enum Ended<R> {
     /// A later answer is no success: it is the client's.
     Refused(Response<R>),
     /// The first answer is longer than what may be read.
-    TooLong(Source<R>),
+    TooLong(Box<Source<R>>),
     /// Nothing can be told but this.
     Failed(String),
 }
@@ -44,12 +44,12 @@ where
     Ok(match Box::pin(run(&mut turns, source)).await? {
         Ended::Same(body, trailers) => original(parts, body, trailers),
         Ended::Joined(body) => {
-            head::changed(&mut parts.headers, body.len(), false);
+            head::changed(&mut parts.headers, body.len());
             Response::from_parts(parts, ResponseBody::whole(body, None))
         }
         Ended::Refused(response) => response.map(ResponseBody::untouched),
         // The calls of an answer that cannot be read cannot be found either; the policies' own limit comes first.
-        Ended::TooLong(source) => rest(parts, source),
+        Ended::TooLong(source) => rest(parts, *source),
         Ended::Failed(message) => Refusal::new(turns.api(), StatusCode::BAD_GATEWAY, message).into_response(),
     })
 }
@@ -71,7 +71,7 @@ where
     loop {
         let body = match source.read_all(limit).await {
             Ok(Some(body)) => body,
-            Ok(None) if answers.is_empty() => return Ok(Ended::TooLong(source)),
+            Ok(None) if answers.is_empty() => return Ok(Ended::TooLong(Box::new(source))),
             Ok(None) | Err(_) => return failed("the upstream's answer could not be read"),
         };
         turns.bytes = turns.bytes.saturating_add(body.len());

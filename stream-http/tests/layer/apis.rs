@@ -4,7 +4,7 @@ use crate::kit::{
     Block, Gate, events, json, passthrough, path, post, script, script_without_rm, viewed, viewed_whole,
 };
 use http::StatusCode;
-use stream_core::{Chunk, Context, Ending, Policy, PolicyError, StreamState, async_trait};
+use stream_core::{Chunk, Context, Ending, Policy, PolicyError, Stage, StreamState, async_trait};
 use stream_http::{Facts, Plan, PolicyLayer, Settings};
 use stream_testkit::conformance::Ended;
 use stream_testkit::{Script, WireKind};
@@ -204,6 +204,26 @@ async fn a_block_before_anything_was_sent_may_use_the_status() {
     assert_eq!((answer.status, answer.body), (StatusCode::OK, stream));
 }
 
+/// A policy that is only monitored ends nothing: no status tells of it.
+#[tokio::test]
+async fn a_block_of_a_policy_that_is_not_enforced_changes_no_status() {
+    let layer = || {
+        let settings = Settings::new().block_status(StatusCode::FORBIDDEN);
+        PolicyLayer::with_settings(settings, |_: &Facts| {
+            Plan::new().policy(Stage::new(Block(Ending::error("no"))).monitor())
+        })
+    };
+    for kind in WireKind::ALL {
+        let (stream, whole) = (script().bytes(kind), script().whole(kind));
+        let upstream = stream.clone();
+        let answer = Gate::new(layer(), move || events(upstream.clone())).post(path(kind, true)).await;
+        assert_eq!((answer.status, answer.body), (StatusCode::OK, stream), "{kind}");
+        let upstream = whole.clone();
+        let answer = Gate::new(layer(), move || json(upstream.clone())).post(path(kind, false)).await;
+        assert_eq!((answer.status, answer.body), (StatusCode::OK, whole), "{kind}");
+    }
+}
+
 #[tokio::test]
 async fn the_request_arrives_byte_for_byte_and_its_facts_reach_the_plan() {
     let body = "{ \"model\": \"m\", \"stream\":true,\n\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"ls\",\"parameters\":{}}}] }";
@@ -250,12 +270,15 @@ impl Policy for NoSecondWord {
 const FORBIDDEN: [(WireKind, &str); 4] = [
     (
         WireKind::OpenAiChat,
-        r#"{"error":{"message":"no","type":"permission_error","param":null,"code":null}}"#,
+        r#"{"error":{"message":"no","type":"policy_error","param":null,"code":"blocked_by_policy"}}"#,
     ),
     (
         WireKind::OpenAiResponses,
-        r#"{"error":{"message":"no","type":"permission_error","param":null,"code":null}}"#,
+        r#"{"error":{"message":"no","type":"policy_error","param":null,"code":"blocked_by_policy"}}"#,
     ),
-    (WireKind::AnthropicMessages, r#"{"type":"error","error":{"type":"permission_error","message":"no"}}"#),
-    (WireKind::Gemini, r#"{"error":{"code":403,"message":"no","status":"PERMISSION_DENIED"}}"#),
+    (WireKind::AnthropicMessages, r#"{"type":"error","error":{"type":"blocked_by_policy","message":"no"}}"#),
+    (
+        WireKind::Gemini,
+        r#"{"error":{"code":403,"message":"no","status":"PERMISSION_DENIED","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"blocked_by_policy","domain":"policy_error"}]}}"#,
+    ),
 ];

@@ -220,6 +220,44 @@ async fn an_answer_names_other_places_in_its_headers() {
     }
 }
 
+/// Clients that decode by the charset of the type would read other letters than the policies did.
+#[tokio::test]
+async fn the_type_of_an_answer_names_another_charset() {
+    let script = script_without_rm();
+    let (stream, whole) = (script.bytes(WireKind::OpenAiChat), script.whole(WireKind::OpenAiChat));
+    for (kind, body) in [("text/event-stream", stream), ("application/json", whole)] {
+        for (said, leaves) in [
+            (format!("{kind}; charset=utf-7"), kind.to_owned()),
+            (format!("{kind};CharSet = \"UTF-7\""), kind.to_owned()),
+            (format!("{kind}; charset*=utf-8''utf-7"), kind.to_owned()),
+            (format!("{kind}; x=\"; charset=utf-7\""), kind.to_owned()),
+            (format!("{kind}; charset=utf-8; charset=utf-7"), kind.to_owned()),
+            (format!("{kind}; charset=utf-8"), format!("{kind}; charset=utf-8")),
+            (format!("{kind}; charset=\"UTF-8\""), format!("{kind}; charset=\"UTF-8\"")),
+            (format!("{kind}; profile=x"), format!("{kind}; profile=x")),
+            (kind.to_owned(), kind.to_owned()),
+        ] {
+            let body = body.clone();
+            let gate = Gate::no_rm(move || {
+                let mut response = status(StatusCode::OK, body.clone());
+                response.headers_mut().insert("content-type", said.parse().unwrap());
+                response
+            });
+            let answer = gate.post("/v1/chat/completions").await;
+            assert_eq!(answer.header("content-type"), Some(&*leaves));
+        }
+        let body = body.clone();
+        let gate = Gate::no_rm(move || {
+            let mut response = status(StatusCode::OK, body.clone());
+            response.headers_mut().insert("content-type", kind.parse().unwrap());
+            response.headers_mut().append("content-type", "text/plain; charset=utf-7".parse().unwrap());
+            response
+        });
+        let answer = gate.post("/v1/chat/completions").await;
+        assert_eq!(answer.header("content-type"), Some(kind));
+    }
+}
+
 #[tokio::test]
 async fn a_websocket_is_asked_for() {
     for path in ["/v1/responses", "/v1/models"] {

@@ -26,7 +26,6 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    pub(crate) trailers: Option<HeaderMap>,
 }
 
 impl Answer {
@@ -125,15 +124,12 @@ where
 {
     let (parts, body) = response.into_parts();
     let mut body = Box::pin(body);
-    let (mut bytes, mut trailers) = (Vec::new(), None);
+    let mut bytes = Vec::new();
     let promised = body.size_hint().exact();
     while let Some(frame) = body.frame().await {
-        match frame.unwrap().into_data() {
-            Ok(data) => {
-                assert!(!data.is_empty(), "an empty frame ends a body for some servers");
-                bytes.extend(data);
-            }
-            Err(frame) => trailers = frame.into_trailers().ok(),
+        if let Ok(data) = frame.unwrap().into_data() {
+            assert!(!data.is_empty(), "an empty frame ends a body for some servers");
+            bytes.extend(data);
         }
     }
     assert!(body.is_end_stream());
@@ -143,7 +139,7 @@ where
     if let (Some(length), false) = (parts.headers.get("content-length"), bytes.is_empty()) {
         assert_eq!(length.to_str().unwrap(), bytes.len().to_string());
     }
-    Answer { status: parts.status, headers: parts.headers, body: bytes.into(), trailers }
+    Answer { status: parts.status, headers: parts.headers, body: bytes.into() }
 }
 
 /// An answer in one piece.

@@ -40,28 +40,47 @@ async fn a_stream_has_no_length_and_an_edited_answer_its_own() {
     assert_eq!(answer.header("content-length"), Some(answer.body.len().to_string().as_str()));
 }
 
+/// No policy reads trailers: an upstream could say anything there. What is not policed keeps its own.
 #[tokio::test]
-async fn trailers_pass_without_what_no_longer_holds() {
-    let trailers = || {
-        let mut trailers = HeaderMap::new();
-        trailers.insert("x-cost", "3".parse().unwrap());
-        trailers.insert("content-digest", "d".parse().unwrap());
-        trailers
-    };
-    let kinds: [(&str, Bytes); 2] = [
-        ("text/event-stream", script().bytes(WireKind::OpenAiChat)),
-        ("application/json", script().whole(WireKind::OpenAiChat)),
+async fn trailers_of_a_policed_answer_do_not_leave() {
+    let trailers = || HeaderMap::from_iter([("x-call".parse().unwrap(), "rm -rf /".parse().unwrap())]);
+    let kinds: [(u16, &str, Bytes); 5] = [
+        (200, "text/event-stream", script().bytes(WireKind::OpenAiChat)),
+        (200, "application/json", script().whole(WireKind::OpenAiChat)),
+        (200, "application/json", script_without_rm().whole(WireKind::OpenAiChat)),
+        (200, "application/json", Bytes::new()),
+        (400, "application/json", Bytes::from_static(br#"{"error":{"message":"bad"}}"#)),
     ];
-    for (kind, body) in kinds {
-        let gate = Gate::no_rm(move || {
-            let frames = [Ok(Frame::data(body.clone())), Ok(Frame::trailers(trailers()))];
-            with("content-type", kind, streamed(stream::iter(frames)))
+    let settings = || Settings::new().unknown_route(UnknownRoute::Pass);
+    for (status, kind, body) in kinds {
+        let sent = body.clone();
+        let gate = Gate::no_rm_with(settings(), move || {
+            let frames = [Ok(Frame::data(sent.clone())), Ok(Frame::trailers(trailers()))];
+            let mut response = with("content-type", kind, streamed(stream::iter(frames)));
+            response.headers_mut().insert("trailer", "x-call".parse().unwrap());
+            *response.status_mut() = StatusCode::from_u16(status).unwrap();
+            response
         });
-        let answer = gate.post(CHAT).await;
-        let trailers = answer.trailers.unwrap();
-        assert_eq!((trailers.len(), &trailers["x-cost"]), (1, &"3".parse().unwrap()));
-        assert_eq!(answer.headers.get("content-length"), None);
+        for path in [CHAT, "/v1/new-route"] {
+            let is_known = path == CHAT;
+            let is_recognised = status == 200 && !body.is_empty();
+            let kept = (!is_known && !is_recognised).then(trailers);
+            let (announced, came) = trailing(&gate, post(path, "{}")).await;
+            assert_eq!((announced, came), (kept.is_some(), kept), "{path} {status} {kind}");
+        }
     }
+    let gate = Gate::no_rm(move || {
+        streamed(stream::iter([Ok(Frame::data(Bytes::from_static(b"{}"))), Ok(Frame::trailers(trailers()))]))
+    });
+    let models = Request::get("/v1/models").body(Full::default()).unwrap();
+    assert_eq!(trailing(&gate, models).await, (false, Some(trailers())));
+}
+
+/// Whether the head of an answer announces trailers, and those that came.
+async fn trailing(gate: &Gate, request: Request<Full<Bytes>>) -> (bool, Option<HeaderMap>) {
+    let response = gate.respond(request).await;
+    let announced = response.headers().contains_key("trailer");
+    (announced, response.into_body().collect().await.unwrap().trailers().cloned())
 }
 
 #[tokio::test]

@@ -20,34 +20,46 @@ use tower::{ServiceBuilder, ServiceExt as _, service_fn};
 
 use crate::{python, server};
 
-type Check = fn() -> Pin<Box<dyn Future<Output = ()>>>;
+type Checked = Pin<Box<dyn Future<Output = ()>>>;
+
+/// A check, and what it needs.
+#[derive(Clone, Copy)]
+pub(crate) enum Check {
+    Plain(fn() -> Checked),
+    /// A Python with the package `mcp`, which is handed over.
+    Python(fn(String) -> Checked),
+}
+
+use Check::{Plain, Python};
 
 pub(crate) const ALL: [(&str, Check); 8] = [
-    ("a_server_over_stdio_is_listed_and_called", || Box::pin(works(stdio()))),
-    ("a_server_over_http_is_listed_and_called", || {
-        Box::pin(async { works(McpServer::http(server::http().await)).await })
-    }),
-    ("a_server_in_python_over_stdio_is_listed_and_called", || Box::pin(python_stdio())),
-    ("a_server_in_python_over_http_is_listed_and_called", || Box::pin(python_http())),
-    ("a_server_over_http_that_crashes_fails_its_calls_until_it_is_there_again", || Box::pin(rmcp_http())),
-    ("a_program_gets_no_keys_of_the_environment", || Box::pin(environment())),
-    ("a_server_that_crashes_fails_its_calls_and_starts_again", || Box::pin(crashes(stdio()))),
-    ("a_server_that_cannot_be_had_is_an_error_at_start", || Box::pin(errors())),
+    ("a_server_over_stdio_is_listed_and_called", Plain(|| Box::pin(works(stdio())))),
+    (
+        "a_server_over_http_is_listed_and_called",
+        Plain(|| Box::pin(async { works(McpServer::http(server::http().await)).await })),
+    ),
+    ("a_server_in_python_over_stdio_is_listed_and_called", Python(|python| Box::pin(python_stdio(python)))),
+    ("a_server_in_python_over_http_is_listed_and_called", Python(|python| Box::pin(python_http(python)))),
+    (
+        "a_server_over_http_that_crashes_fails_its_calls_until_it_is_there_again",
+        Plain(|| Box::pin(rmcp_http())),
+    ),
+    ("a_program_gets_no_keys_of_the_environment", Plain(|| Box::pin(environment()))),
+    ("a_server_that_crashes_fails_its_calls_and_starts_again", Plain(|| Box::pin(crashes(stdio())))),
+    ("a_server_that_cannot_be_had_is_an_error_at_start", Plain(|| Box::pin(errors()))),
 ];
 
 fn stdio() -> McpServer {
     McpServer::stdio(std::env::current_exe().unwrap().to_str().unwrap(), ["serve"])
 }
 
-async fn python_stdio() {
-    let Some(python) = python::interpreter() else { return };
+async fn python_stdio(python: String) {
     let place = || McpServer::stdio(python.clone(), [python::server(), "stdio".to_owned()]).start(START);
     works(place()).await;
     crashes(place()).await;
 }
 
-async fn python_http() {
-    let Some(python) = python::interpreter() else { return };
+async fn python_http(python: String) {
     let port = free_port();
     let start = async || started(&python, &[&python::server(), "http", &port.to_string()], port).await;
     over_http(port, "the tool's server broke off", start).await;

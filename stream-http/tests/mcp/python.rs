@@ -3,7 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The interpreter that has the package; `None`, and a loud line, if it cannot be had.
+/// The interpreter that has the package; `None` if it cannot be had.
+///
+/// # Panics
+///
+/// When it cannot be had and `MCP_PYTHON` is `required`.
 pub(crate) fn interpreter() -> Option<String> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mcp-{VERSION}"));
     let python = target.join("bin/python");
@@ -17,7 +21,8 @@ pub(crate) fn interpreter() -> Option<String> {
                 &format!("mcp=={VERSION}"),
             ]));
         if !made || !works(&python) {
-            eprintln!("SKIPPED: no Python with the package mcp {VERSION}: its server was not tested");
+            let required = std::env::var_os("MCP_PYTHON").is_some_and(|value| value == "required");
+            assert!(!required, "no Python with the package mcp {VERSION}");
             return None;
         }
     }
@@ -37,4 +42,4 @@ fn run(command: &mut Command) -> bool {
     command.output().is_ok_and(|output| output.status.success())
 }
 
-const VERSION: &str = "2.3.0";
+pub(crate) const VERSION: &str = "2.3.0";

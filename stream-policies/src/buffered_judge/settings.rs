@@ -5,6 +5,7 @@ use serde::Deserialize;
 /// Settings of a [`BufferedJudge`](super::BufferedJudge).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 #[must_use]
 pub struct BufferedJudgeSettings {
     /// What the client is told at a denial. `{reason}` in it is the judge's reason.

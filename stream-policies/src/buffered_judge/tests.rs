@@ -158,12 +158,12 @@ fn the_message_is_a_setting() {
 
 #[test]
 fn a_judge_that_allows_keeps_every_law() {
-    keeps_every_law(allow);
+    keeps_every_law(allow, &[]);
 }
 
 #[test]
 fn a_judge_that_denies_keeps_every_law() {
-    keeps_every_law(reader);
+    keeps_every_law(reader, &[]);
 }
 
 #[test]

@@ -28,11 +28,11 @@ use crate::names::fold;
 /// ```
 #[derive(Clone)]
 #[must_use]
-pub struct Condition(Arc<Question>);
+pub struct Condition(Arc<RequestTest>);
 
 type Ask = Box<dyn Fn(&Request) -> Option<bool> + Send + Sync>;
 
-enum Question {
+enum RequestTest {
     Always,
     Model(String, Glob),
     Offers(String, Glob),
@@ -45,7 +45,7 @@ enum Question {
 impl Condition {
     /// Holds for every request.
     pub fn always() -> Self {
-        Self::of(Question::Always)
+        Self::of(RequestTest::Always)
     }
 
     /// The model that was asked for is one of these: `*` stands for any text, `?` for one character. Case, width and
@@ -55,7 +55,7 @@ impl Condition {
     ///
     /// When it is no such glob.
     pub fn model(glob: &str) -> Result<Self, SettingsError> {
-        Ok(Self::of(Question::Model(glob.to_owned(), Glob::new(&fold(glob), "model")?)))
+        Ok(Self::of(RequestTest::Model(glob.to_owned(), Glob::new(&fold(glob), "model")?)))
     }
 
     /// A tool of such a name was offered. A request that offers no tools offers none of these.
@@ -64,7 +64,7 @@ impl Condition {
     ///
     /// When it is no glob.
     pub fn offers(glob: &str) -> Result<Self, SettingsError> {
-        Ok(Self::of(Question::Offers(glob.to_owned(), Glob::new(&fold(glob), "offers")?)))
+        Ok(Self::of(RequestTest::Offers(glob.to_owned(), Glob::new(&fold(glob), "offers")?)))
     }
 
     /// The host's value of a type, asked by a closure. Cannot be answered where the request has no such value.
@@ -85,42 +85,42 @@ impl Condition {
 
     /// Any question to the request; `None` where it cannot be answered.
     pub fn request(ask: impl Fn(&Request) -> Option<bool> + Send + Sync + 'static) -> Self {
-        Self::of(Question::Ask(Box::new(ask)))
+        Self::of(RequestTest::Ask(Box::new(ask)))
     }
 
     /// Holds where this one does not.
     #[expect(clippy::should_implement_trait, reason = "as `and` and `or`, which no operator is for")]
     pub fn not(self) -> Self {
-        Self::of(Question::Not(self))
+        Self::of(RequestTest::Not(self))
     }
 
     /// Holds where both do.
     pub fn and(self, other: Self) -> Self {
-        Self::of(Question::And(self, other))
+        Self::of(RequestTest::And(self, other))
     }
 
     /// Holds where one of both does.
     pub fn or(self, other: Self) -> Self {
-        Self::of(Question::Or(self, other))
+        Self::of(RequestTest::Or(self, other))
     }
 
     /// Whether it holds for a request; `None` where that cannot be answered.
     #[must_use]
     pub fn holds(&self, request: &Request) -> Option<bool> {
         match &*self.0 {
-            Question::Always => Some(true),
-            Question::Model(_, glob) => request.model_name().map(|model| glob.matches(&fold(model))),
-            Question::Offers(_, glob) => {
+            RequestTest::Always => Some(true),
+            RequestTest::Model(_, glob) => request.model_name().map(|model| glob.matches(&fold(model))),
+            RequestTest::Offers(_, glob) => {
                 Some(request.tools().iter().map(Tool::name).any(|name| glob.matches(&fold(name))))
             }
-            Question::Ask(ask) => ask(request),
-            Question::Not(condition) => condition.holds(request).map(|holds| !holds),
-            Question::And(one, other) => match (one.holds(request), other.holds(request)) {
+            RequestTest::Ask(ask) => ask(request),
+            RequestTest::Not(condition) => condition.holds(request).map(|holds| !holds),
+            RequestTest::And(one, other) => match (one.holds(request), other.holds(request)) {
                 (Some(false), _) | (_, Some(false)) => Some(false),
                 (Some(true), Some(true)) => Some(true),
                 _ => None,
             },
-            Question::Or(one, other) => match (one.holds(request), other.holds(request)) {
+            RequestTest::Or(one, other) => match (one.holds(request), other.holds(request)) {
                 (Some(true), _) | (_, Some(true)) => Some(true),
                 (Some(false), Some(false)) => Some(false),
                 _ => None,
@@ -128,7 +128,7 @@ impl Condition {
         }
     }
 
-    fn of(question: Question) -> Self {
+    fn of(question: RequestTest) -> Self {
         Self(Arc::new(question))
     }
 }
@@ -136,13 +136,13 @@ impl Condition {
 impl fmt::Debug for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
-            Question::Always => f.write_str("always"),
-            Question::Model(glob, _) => write!(f, "model {glob}"),
-            Question::Offers(glob, _) => write!(f, "offers {glob}"),
-            Question::Ask(_) => f.write_str("the host's question"),
-            Question::Not(condition) => write!(f, "not ({condition:?})"),
-            Question::And(one, other) => write!(f, "({one:?} and {other:?})"),
-            Question::Or(one, other) => write!(f, "({one:?} or {other:?})"),
+            RequestTest::Always => f.write_str("always"),
+            RequestTest::Model(glob, _) => write!(f, "model {glob}"),
+            RequestTest::Offers(glob, _) => write!(f, "offers {glob}"),
+            RequestTest::Ask(_) => f.write_str("the host's question"),
+            RequestTest::Not(condition) => write!(f, "not ({condition:?})"),
+            RequestTest::And(one, other) => write!(f, "({one:?} and {other:?})"),
+            RequestTest::Or(one, other) => write!(f, "({one:?} or {other:?})"),
         }
     }
 }

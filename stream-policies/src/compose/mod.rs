@@ -56,3 +56,4 @@ mod when;
 
 pub use condition::Condition;
 pub use when::When;
+pub(crate) use when::needs_of_calls;

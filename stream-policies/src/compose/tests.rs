@@ -7,6 +7,7 @@ use stream_core::{
     Action, Attention, Chain, Chunk, Config, Context, End, ErrorKind, Needs, Policy, PolicyError, Request,
     Stage, StreamProcessor, StreamState, Tool, Verdict, async_trait,
 };
+use stream_testkit::laws::Law;
 use stream_testkit::{Replay, Replayed, Script, WireKind};
 
 use super::*;
@@ -122,8 +123,9 @@ fn a_policy_runs_for_the_tools_of_its_condition_whatever_their_case() {
 
 #[test]
 fn a_policy_under_a_condition_keeps_every_law() {
-    assert_lawful(&When::new(Condition::always(), DropAll::calls()).tools(["bash"]).unwrap(), &script());
-    lawful(|| Stage::new(DropAll(Needs::everything())).monitor(), &script());
+    assert_lawful(&When::new(Condition::always(), DropAll::calls()).tools(["bash"]).unwrap(), &script(), &[]);
+    let watched = lawful(|| Stage::new(DropAll(Needs::everything())).monitor(), &script());
+    watched.assert_held_but(&[Law::NoLeak, Law::Agreement]);
 }
 
 /// Fails, or never answers.

@@ -5,7 +5,8 @@ use std::fmt;
 
 use stream_core::policy::{Ran, Step};
 use stream_core::{
-    BlockKey, Chunk, Context, End, Needs, Policy, PolicyError, Request, StreamState, Verdict, async_trait,
+    BlockKey, Chunk, Context, End, Needs, Policy, PolicyError, Request, Runs, StreamBlock, StreamState,
+    Verdict, async_trait,
 };
 
 use super::Condition;
@@ -16,8 +17,8 @@ use crate::names::fold;
 /// Runs a policy where a condition holds; elsewhere everything passes.
 ///
 /// - Where the condition does not hold for the request, the stream leaves as if the policy were not there.
-/// - With [`tools`](Self::tools), the policy sees calls of these tools and the structure of the stream; text, opaque blocks
-///   and other calls pass. Where the policy needs completed calls, other calls too are held until they are complete.
+/// - With [`tools`](Self::tools), the policy sees calls of these tools, the provider's own included, what may hold such a call
+///   (nobody knows who runs it), and the structure of the stream; text and other calls pass. Where the policy needs completed calls, other calls too are held until they are complete.
 /// - What cannot be answered (no model named, a call whose name never came) counts as a condition that holds.
 #[derive(Clone)]
 pub struct When<P> {
@@ -63,13 +64,22 @@ impl<P: Policy> When<P> {
         let Some(tools) = &self.tools else { return true };
         let block = chunk.block().and_then(|key| state.block(key)).or(state.just_completed());
         let Some(block) = block else { return true };
-        let Some(call) = block.as_tool_call() else { return false };
-        let name = call.name();
-        *self
-            .calls
-            .entry(call.key())
-            .or_insert_with(|| name.is_empty() || tools.iter().any(|glob| glob.matches(&fold(name))))
+        let is_one = |name: &str| name.is_empty() || tools.iter().any(|glob| glob.matches(&fold(name)));
+        let is_meant = || match block {
+            StreamBlock::ToolCall(call) => is_one(call.name()),
+            // It may hold a call of any tool: one in the text that cannot be read, an item that nobody knows.
+            StreamBlock::Opaque(opaque) if opaque.runs() == Runs::Unknown => true,
+            StreamBlock::Opaque(opaque) => opaque.name().is_some_and(is_one),
+            _ => false,
+        };
+        *self.calls.entry(block.key()).or_insert_with(is_meant)
     }
+}
+
+/// What is left of a policy's needs where it is run for calls of some tools: calls, what may hold one, and structure.
+pub(crate) fn needs_of_calls(needs: Needs) -> Needs {
+    let opaque = needs.of_opaque();
+    needs.only_calls().opaque(opaque)
 }
 
 #[async_trait]
@@ -83,7 +93,7 @@ impl<P: Policy> Policy for When<P> {
             return Needs::nothing();
         }
         let needs = self.policy.needs(request);
-        if self.tools.is_some() { needs.only_calls() } else { needs }
+        if self.tools.is_some() { needs_of_calls(needs) } else { needs }
     }
 
     async fn on_chunk(
@@ -129,6 +139,10 @@ impl<P: Policy> Policy for When<P> {
             Some(block) => ctx.settle(block.key(), Verdict::Release).map_err(Into::into),
             None => Ok(()),
         })
+    }
+
+    fn waits(&self) -> bool {
+        self.policy.waits()
     }
 }
 

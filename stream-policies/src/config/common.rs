@@ -11,7 +11,7 @@ use super::error::{ConfigError, Place};
 use super::node::{Node, Table, Value};
 use super::registry::placed;
 use crate::SettingsError;
-use crate::compose::{Condition, When};
+use crate::compose::{Condition, When, needs_of_calls};
 use crate::glob::Glob;
 use crate::names::fold;
 
@@ -88,7 +88,12 @@ impl Common {
 
     /// What is left of a policy's needs, for requests under which it is run.
     pub(crate) fn needs(&self, needs: Needs) -> Needs {
-        if self.tools.is_some() { needs.only_calls() } else { needs }
+        if self.tools.is_some() { needs_of_calls(needs) } else { needs }
+    }
+
+    /// Whether the policy is run for calls of some tools only.
+    pub(crate) fn is_for_tools(&self) -> bool {
+        self.tools.is_some()
     }
 
     /// How the policy of one stream is run.

@@ -30,9 +30,12 @@ where
         let Value::Table(mut table) = node.value.clone() else {
             return Err(ConfigError::new("expected a table"));
         };
-        let judges = judges(&mut table, node)?;
-        let rest = Node::new(node.place, Value::Table(table));
+        let (own, rest) = table.into_iter().partition(|(key, _)| KEYS.contains(&key.name.as_str()));
+        table = own;
+        // A key that is misspelt is told before a judge that is missing for it.
+        let rest = Node::new(node.place, Value::Table(rest));
         let settings: S = de::read(&rest).map_err(|error| common::with_keys(error, &rest, KEYS))?;
+        let judges = judges(&mut table, node)?;
         let build = Arc::clone(&build);
         Ok(Arc::new(move || build(settings.clone(), judges.clone()).into()))
     })?;

@@ -20,7 +20,7 @@
 //! | key | default | what it does |
 //! |---|---|---|
 //! | `when.models`, `when.offers` | any | only for requests that ask for such a model, and offer such a tool (globs) |
-//! | `when.tools` | any | only for calls of such tools (globs); text then passes |
+//! | `when.tools` | any | only for calls of such tools (globs), and for what may hold one; text then passes. Refused beside a kind that looks at no calls |
 //! | `time_limit` | the stream's | a tighter limit for hooks and decisions: `"200ms"`, `"5s"` |
 //! | `on_failure` | `"closed"` | `"open"`: when the policy fails, the stream goes on without it |
 //! | `monitor` | `false` | changes nothing, reports what it would have done |
@@ -37,6 +37,15 @@
 //! by_model = true                            # also those of the model's family
 //! reasoning = [["<think>", "</think>"]]      # text in these tags is reasoning
 //! count = "everywhere"                       # or "outside_code"; by default everywhere if a policy guards calls
+//! ```
+//!
+//! The error of an answer that a policy ends has the code `blocked_by_policy` and the type `policy_error` on every API, unless
+//! the file names others (see [`Ending`](stream_core::Ending) for where each API has them):
+//!
+//! ```toml
+//! [blocked]
+//! code = "guardrail"
+//! type = "house_rules"
 //! ```
 //!
 //! # A wrong file never means "no policy"
@@ -58,6 +67,7 @@
 //! Kinds of your own are added to a [`Registry`]. What each policy does not look at is listed by
 //! [`PolicySet::describe`], to be shown at start.
 
+mod blocked;
 mod bundled;
 mod common;
 mod de;
@@ -68,7 +78,8 @@ mod nearest;
 mod node;
 mod registry;
 mod set;
-#[cfg(all(test, feature = "toml"))]
+#[cfg(feature = "toml")]
+#[cfg(test)]
 mod tests;
 mod text_calls;
 #[cfg(feature = "toml")]

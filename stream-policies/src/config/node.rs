@@ -95,13 +95,13 @@ pub(crate) fn take(table: &mut Table, name: &str) -> Option<(Key, Node)> {
 
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Read)
+        deserializer.deserialize_any(ReadNode)
     }
 }
 
-struct Read;
+struct ReadNode;
 
-impl<'de> Visitor<'de> for Read {
+impl<'de> Visitor<'de> for ReadNode {
     type Value = Node;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

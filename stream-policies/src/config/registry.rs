@@ -5,8 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::de::{DeserializeOwned, Deserializer};
-use stream_core::Stage;
+use stream_core::{Attention, Stage};
 
+use super::blocked::BlockedSettings;
 use super::common::{self, Common};
 use super::error::ConfigError;
 use super::node::{Key, Node, Value, take};
@@ -172,8 +173,10 @@ impl Registry {
         let (_, list) = take(&mut file, "policy").ok_or_else(none)?;
         let text_calls =
             take(&mut file, "text_calls").map(|(key, node)| text_calls(&key, &node)).transpose()?;
+        let blocked = take(&mut file, "blocked").map(|(key, node)| blocked(&key, &node)).transpose()?;
         if let Some((key, _)) = file.first() {
-            return Err(ConfigError::unknown("key", &key.name, &["policy", "text_calls"]).at(key.place));
+            let known = ["blocked", "policy", "text_calls"];
+            return Err(ConfigError::unknown("key", &key.name, &known).at(key.place));
         }
         let at = list.place;
         let Value::List(items) = list.value else {
@@ -197,7 +200,7 @@ impl Registry {
             );
             return Err(ConfigError::new(message).within(&format!("policy[{number}]"), place));
         }
-        PolicySet::new(entries, text_calls)
+        PolicySet::new(entries, text_calls, blocked.unwrap_or_default())
     }
 
     fn entry(&self, node: Node) -> Result<Entry, ConfigError> {
@@ -220,13 +223,33 @@ impl Registry {
         let common = Common::take(&mut table, place)?;
         let settings = Node::new(place, Value::Table(table));
         let make = build(&settings).map_err(|error| common::with_common_keys(error, &settings))?;
-        Ok(Entry { kind: name.clone(), make, common })
+        let entry = Entry { kind: name.clone(), make, common };
+        if entry.common.is_for_tools() && entry.needs().of_calls() == Attention::Nothing {
+            let message = format!(
+                "expected a kind that looks at calls beside when.tools, found {name:?}: it would do nothing"
+            );
+            return Err(ConfigError::new(message));
+        }
+        Ok(entry)
     }
 }
 
 fn text_calls(key: &Key, node: &Node) -> Result<TextCallsSettings, ConfigError> {
     let settings = de::read::<TextCallsSettings>(node)
         .and_then(|settings| settings.check().map_err(|error| placed(&error, node)).map(|()| settings));
+    settings.map_err(|error| error.within(&key.name, node.place.or(key.place)))
+}
+
+fn blocked(key: &Key, node: &Node) -> Result<BlockedSettings, ConfigError> {
+    let check = |settings: BlockedSettings| match settings.check() {
+        Ok(()) => Ok(settings),
+        Err(error) => {
+            let (at, place) = (error.at().to_owned(), node.place_of(error.at()));
+            let error = ConfigError::new(error.moved("").to_string()).at(place);
+            Err(if at.is_empty() { error } else { error.within(&at, None) })
+        }
+    };
+    let settings = de::read::<BlockedSettings>(node).and_then(check);
     settings.map_err(|error| error.within(&key.name, node.place.or(key.place)))
 }
 

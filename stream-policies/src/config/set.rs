@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use stream_core::{Chain, Config, Engine, Needs, Request, Stage};
 
+use super::blocked::BlockedSettings;
 use super::common::Common;
 use super::describe::Description;
 use super::error::ConfigError;
@@ -42,6 +43,7 @@ use super::text_calls::TextCallsSettings;
 pub struct PolicySet {
     entries: Arc<Vec<Entry>>,
     text_calls: Arc<Option<TextCallsSettings>>,
+    blocked: Arc<BlockedSettings>,
 }
 
 /// One policy of a file.
@@ -78,8 +80,10 @@ impl PolicySet {
     pub(crate) fn new(
         entries: Vec<Entry>,
         text_calls: Option<TextCallsSettings>,
+        blocked: BlockedSettings,
     ) -> Result<Self, ConfigError> {
-        let set = Self { entries: Arc::new(entries), text_calls: Arc::new(text_calls) };
+        let set =
+            Self { entries: Arc::new(entries), text_calls: Arc::new(text_calls), blocked: Arc::new(blocked) };
         // Policies that cannot work together are found now, not with the first stream.
         // Whether requests name a session is the host's affair: see `needs_session`.
         let config = Config::default().request(Request::new().without_session());
@@ -96,8 +100,10 @@ impl PolicySet {
         self.entries.iter().map(Entry::stage).collect()
     }
 
-    /// A stream's settings with what the file says of calls that are written as text, for the answer of this model.
+    /// A stream's settings with what the file says of calls that are written as text, for the answer of this model, and of the
+    /// errors that clients are told.
     pub fn configure(&self, config: Config, model: Option<&str>) -> Config {
+        let config = self.blocked.configure(config);
         // A file that says nothing of it leaves the host's word.
         let Some(text_calls) = &*self.text_calls else { return config };
         let config = config.text_calls(text_calls.dialects(model));

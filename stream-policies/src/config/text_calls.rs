@@ -20,13 +20,13 @@ pub(crate) struct TextCallsSettings {
     by_model: bool,
     /// Pairs of tags around reasoning.
     reasoning: Vec<[String; 2]>,
-    count: Option<Count>,
+    count: Option<Counting>,
 }
 
 /// Which calls count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Count {
+enum Counting {
     Everywhere,
     OutsideCode,
 }
@@ -84,8 +84,8 @@ impl TextCallsSettings {
 
     pub(crate) fn options(&self) -> Option<ScanOptions> {
         self.count.map(|count| match count {
-            Count::Everywhere => ScanOptions::strict(),
-            Count::OutsideCode => ScanOptions::new(),
+            Counting::Everywhere => ScanOptions::strict(),
+            Counting::OutsideCode => ScanOptions::new(),
         })
     }
 }

@@ -38,8 +38,10 @@ impl SyncPolicy for DemoteCalls {
         }
         let arguments = if call.arguments().trim().is_empty() { "{}" } else { call.arguments() };
         match self.0.write(call.name(), arguments) {
-            Some(text) => ctx
-                .settle(call.key(), Verdict::Replace(Replacement::text(text).because("it leaves as text")))?,
+            Some(text) => {
+                let reason = format!("it leaves as text, in the dialect {}", self.0.name());
+                ctx.settle(call.key(), Verdict::Replace(Replacement::text(text).because(reason)))?;
+            }
             None => ctx.settle(call.key(), Verdict::drop("it cannot be said in the dialect"))?,
         }
         Ok(())

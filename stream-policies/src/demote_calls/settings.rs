@@ -29,7 +29,7 @@ impl DemoteCallsSettings {
     pub fn build(self) -> Result<DemoteCalls, SettingsError> {
         let dialect = match (self.dialect, self.own) {
             (Some(name), None) => named(&name)?,
-            (None, Some(own)) => own.build().map_err(|error| error.within("own"))?,
+            (None, Some(own)) => own.build_to_write().map_err(|error| error.within("own"))?,
             (None, None) => return Err(SettingsError::new("demote-calls", "`dialect` or `own`", "neither")),
             (Some(_), Some(_)) => {
                 return Err(SettingsError::new("demote-calls", "`dialect` or `own`", "both"));

@@ -20,19 +20,19 @@ pub struct FinishGate {
     /// Complete, and waiting for their finish.
     waiting: BTreeSet<BlockKey>,
     /// How whole the arguments of each call are whose deadline runs.
-    arguments: HashMap<BlockKey, Arguments>,
+    arguments: HashMap<BlockKey, ArgumentsSoFar>,
 }
 
 /// Whether arguments are one whole JSON value, as they come: nothing is read twice, however many deltas there are.
 #[derive(Debug, Clone, Default)]
-struct Arguments {
+struct ArgumentsSoFar {
     depth: usize,
     in_string: bool,
     escaped: bool,
     whole: bool,
 }
 
-impl Arguments {
+impl ArgumentsSoFar {
     /// More of them came; `all` is what came so far.
     fn add(&mut self, more: &str, all: &str) {
         for byte in more.bytes() {

@@ -7,6 +7,7 @@ use serde::Deserialize;
 /// Settings of a [`FinishGate`](super::FinishGate).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 #[must_use]
 pub struct FinishGateSettings {
     /// When a call is released.

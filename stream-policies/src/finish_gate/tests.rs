@@ -255,12 +255,12 @@ fn settings_are_read_from_a_file() {
 
 #[test]
 fn the_gate_keeps_every_law() {
-    keeps_every_law(FinishGate::new);
+    keeps_every_law(FinishGate::new, &[]);
 }
 
 #[test]
 fn the_gate_with_partial_execution_keeps_every_law() {
-    keeps_every_law(partial);
+    keeps_every_law(partial, &[]);
 }
 
 #[test]

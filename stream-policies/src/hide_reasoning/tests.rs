@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use stream_testkit::laws::Law;
 use stream_testkit::{ChunkLog, Fragments, Script, WireKind};
 
 use super::{HideReasoning, HideReasoningSettings};
@@ -52,7 +53,7 @@ fn a_stream_without_reasoning_leaves_as_it_came() {
 
 #[test]
 fn all_laws_hold() {
-    assert_lawful(&HideReasoning::default(), &script());
+    assert_lawful(&HideReasoning::default(), &script(), &[Law::NoLeak, Law::Agreement]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 use stream_core::Action;
 use stream_testkit::conformance::Ended;
+use stream_testkit::laws::Law;
 use stream_testkit::{Fragments, Script, WireKind};
 
 use super::{Inject, InjectSettings};
@@ -64,7 +65,7 @@ fn a_notice_stands_before_a_call_that_opens_the_answer() {
 #[test]
 fn all_laws_hold() {
     let script = Script::new().text_fragments(Fragments::Chars(2)).reasoning("Hm.").text("Hello.");
-    assert_lawful(&both(), &script);
+    assert_lawful(&both(), &script, &[Law::Identity, Law::NoLeak]);
 }
 
 #[test]

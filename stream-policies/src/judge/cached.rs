@@ -29,12 +29,12 @@ pub struct Cached<J> {
 
 #[derive(Default)]
 struct Known {
-    verdicts: HashMap<Key, (Instant, Verdict)>,
-    oldest: VecDeque<Key>,
+    verdicts: HashMap<CacheKey, (Instant, Verdict)>,
+    oldest: VecDeque<CacheKey>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Key {
+struct CacheKey {
     name: String,
     arguments: String,
     flavor: CallFlavor,
@@ -57,13 +57,13 @@ impl<J: Judge> Cached<J> {
         self
     }
 
-    fn recall(&self, key: &Key) -> Option<Verdict> {
+    fn recall(&self, key: &CacheKey) -> Option<Verdict> {
         let known = self.known();
         let (at, verdict) = known.verdicts.get(key)?;
         (at.elapsed() < self.ttl).then(|| verdict.clone())
     }
 
-    fn remember(&self, key: Key, verdict: Verdict) {
+    fn remember(&self, key: CacheKey, verdict: Verdict) {
         let mut known = self.known();
         if known.verdicts.insert(key.clone(), (Instant::now(), verdict)).is_some() {
             known.oldest.retain(|old| *old != key);
@@ -86,7 +86,7 @@ impl<J: Judge> Judge for Cached<J> {
         if call.arguments().len() > LONGEST {
             return self.judge.judge(call).await;
         }
-        let key = Key {
+        let key = CacheKey {
             name: call.name().to_owned(),
             arguments: call.arguments().to_owned(),
             flavor: call.flavor(),

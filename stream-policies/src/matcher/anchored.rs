@@ -29,7 +29,7 @@ pub(super) struct Anchored {
 
 /// What a byte led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Advance {
     /// A match may be under way.
     On,
     /// A match ended before this byte; a longer one may come.
@@ -86,16 +86,16 @@ impl Anchored {
     }
 
     /// Takes a byte.
-    pub(super) fn step(&self, state: &mut StateID, byte: u8) -> Step {
+    pub(super) fn step(&self, state: &mut StateID, byte: u8) -> Advance {
         *state = self.dfa.next_state(*state, byte);
         if !self.dfa.is_special_state(*state) {
-            Step::On
+            Advance::On
         } else if !self.dfa.is_match_state(*state) {
-            Step::Dead
+            Advance::Dead
         } else if self.last.contains(state) {
-            Step::Last
+            Advance::Last
         } else {
-            Step::Found
+            Advance::Found
         }
     }
 

@@ -19,12 +19,12 @@ pub(super) struct Gate {
     next: Vec<u32>,
     /// From this state on, patterns are woken.
     waking: u32,
-    states: Vec<State>,
+    states: Vec<GateState>,
     woken: Vec<Woken>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct State {
+struct GateState {
     /// How many bytes ago the first pattern that is under way began.
     depth: u8,
     /// The patterns that are woken, as a range of `woken`.
@@ -76,20 +76,20 @@ impl Gate {
 
     /// The patterns that are woken.
     pub(super) fn woken(&self, state: u32) -> &[Woken] {
-        let State { from, count, .. } = self.states[(state >> self.shift) as usize];
+        let GateState { from, count, .. } = self.states[(state >> self.shift) as usize];
         &self.woken[from as usize..from as usize + usize::from(count)]
     }
 
     pub(super) fn memory(&self) -> usize {
         self.next.len() * size_of::<u32>()
-            + self.states.len() * size_of::<State>()
+            + self.states.len() * size_of::<GateState>()
             + self.woken.len() * size_of::<Woken>()
     }
 }
 
 impl Default for Gate {
     fn default() -> Self {
-        let state = State { depth: 0, from: 0, count: 0 };
+        let state = GateState { depth: 0, from: 0, count: 0 };
         Self {
             classes: [0; 256],
             shift: 0,
@@ -146,7 +146,7 @@ impl<'a> Builder<'a> {
             let (_, under_way, woken) = &self.keys[state];
             gate.next.extend(rows[state].iter().map(|next| place[usize::from(*next)]));
             gate.next.resize(gate.next.len().next_multiple_of(1 << shift), 0);
-            gate.states.push(State {
+            gate.states.push(GateState {
                 depth: under_way.iter().map(|woken| woken.depth).max().unwrap_or_default(),
                 from: u32::try_from(gate.woken.len()).ok()?,
                 count: u16::try_from(woken.len()).ok()?,

@@ -19,7 +19,7 @@ pub(super) struct Literals {
 
 /// Where literals stand in a text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Mark {
     state: StateID,
     /// None starts before.
     clear: usize,
@@ -53,12 +53,12 @@ impl Literals {
     }
 
     /// The start of a text.
-    pub(super) fn start(&self) -> Place {
-        Place { state: self.first, clear: 0 }
+    pub(super) fn start(&self) -> Mark {
+        Mark { state: self.first, clear: 0 }
     }
 
     /// Takes the byte at `at`, and adds what ends with it.
-    pub(super) fn step(&self, place: &mut Place, byte: u8, at: usize, hits: &mut Vec<Hit>) {
+    pub(super) fn step(&self, place: &mut Mark, byte: u8, at: usize, hits: &mut Vec<Hit>) {
         place.state = self.automaton.next_state(aho_corasick::Anchored::No, place.state, byte);
         if place.state == self.first {
             place.clear = at + 1;
@@ -73,7 +73,7 @@ impl Literals {
     }
 
     /// Where the next occurrence starts at the earliest, with the text read up to `end`.
-    pub(super) fn earliest(&self, place: Place, end: usize) -> usize {
+    pub(super) fn earliest(&self, place: Mark, end: usize) -> usize {
         place.clear.max(end.saturating_sub(self.longest))
     }
 

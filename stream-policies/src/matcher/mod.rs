@@ -27,6 +27,8 @@ mod gate;
 mod lane;
 mod literals;
 mod machine;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod oracle;
 mod pattern;
 mod reading;
 pub(crate) mod signed;

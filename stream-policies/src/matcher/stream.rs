@@ -2,7 +2,7 @@
 
 use super::cursor::{Cursor, Window};
 use super::gate::Gate;
-use super::literals::{Literals, Place};
+use super::literals::{Literals, Mark};
 use super::threads::Threads;
 use super::{Patterns, Shared};
 
@@ -44,7 +44,7 @@ struct Progress {
     /// Patterns that have begun.
     threads: Threads,
     cursors: Vec<Cursor>,
-    literals: Vec<Place>,
+    literals: Vec<Mark>,
     /// The text from `base` on: what is undecided, and a little before it.
     text: Vec<u8>,
     base: usize,

@@ -1,107 +1,9 @@
 use std::ops::Range;
 
 use proptest::prelude::*;
-use regex::Regex;
 
-use super::context::Context;
-use super::pattern::What;
+use super::oracle::{Oracle, source, spans, streamed};
 use super::{Hit, Matcher, OVER_LIMIT, Pattern, Patterns};
-
-/// What is found in a whole text, by another engine and by the book: the matches of each pattern, joined where they
-/// overlap.
-fn whole(patterns: &[Pattern], text: &str) -> Vec<(usize, Range<usize>)> {
-    let mut found = Vec::new();
-    for (rule, pattern) in patterns.iter().enumerate() {
-        let regex = Regex::new(&source(pattern)).unwrap();
-        let is_literal = matches!(pattern.what, What::Literal { .. });
-        let mut from = 0;
-        while let Some(range) = regex.find_at(text, from).map(|found| found.range()) {
-            // Every occurrence of a literal counts, also those that overlap.
-            let first = text[range.start..].chars().next().map_or(1, char::len_utf8);
-            from = if is_literal { range.start + first } else { range.end };
-            found.push((rule, range));
-        }
-    }
-    joined(found)
-}
-
-fn joined(mut found: Vec<(usize, Range<usize>)>) -> Vec<(usize, Range<usize>)> {
-    found.sort_by_key(|(rule, range)| (range.start, *rule));
-    let mut joined: Vec<(usize, Range<usize>)> = Vec::new();
-    for (rule, range) in found {
-        match joined.last_mut() {
-            Some((_, last)) if range.start < last.end => last.end = last.end.max(range.end),
-            _ => joined.push((rule, range)),
-        }
-    }
-    joined
-}
-
-fn source(pattern: &Pattern) -> String {
-    match &pattern.what {
-        What::Regex(regex) => regex.clone(),
-        What::Literal { text, ignore_case: false } => regex::escape(text),
-        What::Literal { text, ignore_case: true } => format!("(?i-u:{})", regex::escape(text)),
-    }
-}
-
-/// What presets find in a whole text: from each place where a match may start, an anchored regex of another engine.
-fn whole_presets(presets: &[Pattern], text: &str) -> Vec<(usize, Range<usize>)> {
-    let mut contexts = vec![Context::Start];
-    for byte in text.bytes() {
-        contexts.push(contexts[contexts.len() - 1].then(byte));
-    }
-    let mut found = Vec::new();
-    for (rule, pattern) in presets.iter().enumerate() {
-        let regex = Regex::new(&format!(r"\A(?:{})", source(pattern))).unwrap();
-        let mut start = 0;
-        while start < text.len() {
-            let here = text.is_char_boundary(start) && pattern.lead.allows(contexts[start]);
-            let range = here.then(|| regex.find(&text[start..])).flatten();
-            let counts = range.and_then(|found| match pattern.check {
-                Some(check) => check(found.as_str()),
-                None => Some(found.range()),
-            });
-            match counts {
-                Some(counts) => {
-                    found.push((rule, start + counts.start..start + counts.end));
-                    start += counts.end;
-                }
-                None => start += 1,
-            }
-        }
-    }
-    joined(found)
-}
-
-fn spans(hits: &[Hit]) -> Vec<(usize, Range<usize>)> {
-    joined(hits.iter().map(|hit| (hit.rule, hit.start..hit.end)).collect())
-}
-
-/// Pushes a text cut at these places, and checks after each piece that what is said to be decided is.
-fn streamed(patterns: &Patterns, text: &str, cuts: &[usize], limit: usize) -> (Vec<Hit>, u64) {
-    let mut matcher = Matcher::new(patterns.clone(), limit);
-    let mut hits = Vec::new();
-    let mut decided = Vec::new();
-    for piece in pieces(text, cuts) {
-        matcher.push(piece, &mut hits);
-        decided.push((matcher.decided(), hits.len()));
-    }
-    matcher.finish(&mut hits);
-    for (until, known) in decided {
-        let late = hits[known..].iter().find(|hit| hit.start < until && hit.rule != OVER_LIMIT);
-        assert_eq!(late, None, "decided up to {until} of {text:?}");
-    }
-    (hits, matcher.steps())
-}
-
-fn pieces<'a>(text: &'a str, cuts: &[usize]) -> Vec<&'a str> {
-    let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (text.len() + 1)).collect();
-    cuts.retain(|cut| text.is_char_boundary(*cut));
-    cuts.extend([0, text.len()]);
-    cuts.sort_unstable();
-    cuts.windows(2).map(|cut| &text[cut[0]..cut[1]]).collect()
-}
 
 fn regex_source() -> impl Strategy<Value = String> {
     let atom = prop_oneof![
@@ -155,7 +57,7 @@ proptest! {
         let compiled = Patterns::new(&patterns);
         prop_assume!(compiled.is_ok());
         let compiled = compiled.unwrap();
-        let expected = whole(&patterns, &text);
+        let expected = Oracle::new(&patterns).find(&text);
         let sources: Vec<String> = patterns.iter().map(source).collect();
         prop_assert_eq!(spans(&compiled.find_all(&text)), &expected[..], "whole {:?} of {:?}", sources, text);
         let every: Vec<usize> = (0..=text.len()).collect();
@@ -237,11 +139,11 @@ fn secrets() -> impl Strategy<Value = String> {
 }
 
 /// The patterns of all presets, compiled once.
-fn presets() -> &'static (Vec<Pattern>, Patterns) {
-    static ALL: std::sync::LazyLock<(Vec<Pattern>, Patterns)> = std::sync::LazyLock::new(|| {
+fn presets() -> &'static (Vec<Pattern>, Patterns, Oracle) {
+    static ALL: std::sync::LazyLock<(Vec<Pattern>, Patterns, Oracle)> = std::sync::LazyLock::new(|| {
         let patterns = crate::redact::all_presets();
-        let compiled = compiled(&patterns);
-        (patterns, compiled)
+        let (compiled, oracle) = (compiled(&patterns), Oracle::new(&patterns));
+        (patterns, compiled, oracle)
     });
     &ALL
 }
@@ -254,8 +156,8 @@ proptest! {
         text in secrets(),
         cuts in prop::collection::vec(0_usize..400, 0..8),
     ) {
-        let (patterns, compiled) = presets();
-        let expected = whole_presets(patterns, &text);
+        let (_, compiled, oracle) = presets();
+        let expected = oracle.find(&text);
         prop_assert_eq!(spans(&compiled.find_all(&text)), &expected[..], "{:?}", text);
         let every: Vec<usize> = (0..=text.len()).collect();
         for cuts in [&cuts, &every] {
@@ -290,7 +192,7 @@ fn overlapping_matches_of_several_patterns_are_all_found() {
 
 #[test]
 fn a_chunk_of_prose_is_held_only_where_a_secret_can_have_begun() {
-    let (patterns, _) = presets();
+    let (patterns, _, _) = presets();
     let keys: Vec<Pattern> = patterns.iter().filter(|pattern| pattern.name() != "email").cloned().collect();
     let mut matcher = Matcher::new(compiled(&keys), usize::MAX);
     let mut hits = Vec::new();
@@ -368,7 +270,7 @@ fn work_is_linear_in_the_text() {
         let steps = |copies: usize| {
             let text = sample.repeat(copies);
             let every: Vec<usize> = (0..text.len()).step_by(7).collect();
-            streamed(&patterns, &text, &every, 64 << 10).1
+            streamed(&patterns, &text, &every, 64 << 10).1.steps()
         };
         let (short, long) = (steps(200), steps(1600));
         assert!(long <= short * 9, "{sample:?}: {short} steps, then {long} for eight times as much");

@@ -2,7 +2,7 @@
 
 use regex_automata::util::primitives::StateID;
 
-use super::anchored::{Anchored, Step};
+use super::anchored::{Advance, Anchored};
 use super::gate::{Gate, Woken};
 use super::stream::Hit;
 
@@ -44,13 +44,13 @@ impl Threads {
         let mut any = false;
         for thread in self.awake.iter_mut().filter(|thread| !thread.over) {
             match patterns[usize::from(thread.pattern)].step(&mut thread.state, byte) {
-                Step::On => continue,
-                Step::Found => thread.found = Some(at),
-                Step::Last => {
+                Advance::On => continue,
+                Advance::Found => thread.found = Some(at),
+                Advance::Last => {
                     thread.found = Some(at);
                     thread.over = true;
                 }
-                Step::Dead => thread.over = true,
+                Advance::Dead => thread.over = true,
             }
             any = true;
         }

@@ -54,7 +54,7 @@ pub struct Snapshot {
 pub struct Counted {
     /// The name of the policy.
     pub policy: String,
-    /// What was done: `released`, `dropped`, `edited`, `inserted`, `terminated`, `failed`.
+    /// What was done: the [word](stream_core::Action::word) for it, such as `dropped`.
     pub action: &'static str,
     /// Whether it took place.
     pub enforced: bool,

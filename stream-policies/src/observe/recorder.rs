@@ -7,10 +7,10 @@ use stream_core::{Decision, Observer};
 
 /// Keeps the last decisions of all streams it observes. Clones share them.
 #[derive(Debug, Clone)]
-pub struct Recorder(Arc<Shared>);
+pub struct Recorder(Arc<RecorderInner>);
 
 #[derive(Debug)]
-struct Shared {
+struct RecorderInner {
     capacity: usize,
     kept: Mutex<Kept>,
 }
@@ -25,7 +25,7 @@ impl Recorder {
     /// Keeps at most so many decisions; the oldest are forgotten first.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self(Arc::new(Shared { capacity, kept: Mutex::default() }))
+        Self(Arc::new(RecorderInner { capacity, kept: Mutex::default() }))
     }
 
     /// An observer for one stream.

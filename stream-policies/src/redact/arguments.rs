@@ -80,14 +80,14 @@ pub(super) fn replaced(text: &str, hits: &[Hit], put: impl Fn(&Hit) -> String) -
 }
 
 /// A string, or a number: where it stands, and what it says.
-struct Token {
+struct StringToken {
     start: usize,
     end: usize,
     text: String,
 }
 
 /// The strings and numbers of a JSON text. In what is no JSON it still finds everything between quotes.
-fn tokens(json: &str) -> impl Iterator<Item = Token> + '_ {
+fn tokens(json: &str) -> impl Iterator<Item = StringToken> + '_ {
     let bytes = json.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -96,12 +96,12 @@ fn tokens(json: &str) -> impl Iterator<Item = Token> + '_ {
             match bytes[at] {
                 b'"' => {
                     at = end_of_string(bytes, at);
-                    return Some(Token { start, end: at, text: decode(&json[start + 1..at]) });
+                    return Some(StringToken { start, end: at, text: decode(&json[start + 1..at]) });
                 }
                 b'-' | b'0'..=b'9' => {
                     let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
                     at += bytes[at..].iter().take_while(|byte| is_part(byte)).count();
-                    return Some(Token { start, end: at, text: json[start..at].to_owned() });
+                    return Some(StringToken { start, end: at, text: json[start..at].to_owned() });
                 }
                 _ => at += 1,
             }

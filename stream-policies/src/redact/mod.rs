@@ -77,7 +77,7 @@ pub use self::probe::Probe;
 pub use self::settings::{AtLimit, Place, RedactSettings};
 
 /// The patterns of all presets.
-#[cfg(test)]
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn all_presets() -> Vec<crate::Pattern> {
     Preset::ALL.into_iter().flat_map(Preset::patterns).collect()
 }

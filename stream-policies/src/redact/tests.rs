@@ -321,7 +321,7 @@ fn all_laws_hold() {
         .text("It is secret. Or sec. Write to jane@example.com!")
         .call("call_1", "look", r#"{"a":"hidden","b":1}"#)
         .usage(1, 2);
-    assert_lawful(&policy, &script);
+    assert_lawful(&policy, &script, &[]);
     for kind in WireKind::ALL {
         let log = script.to_log(kind);
         if let Err(broken) = laws::Laws::of(all).cut(Cut::Event).check(&log) {

@@ -83,7 +83,11 @@ impl SyncPolicy for RewriteTags {
         };
         match call.written().and_then(|written| self.rewrite(call, written, ctx.request())) {
             Some(text) => {
-                ctx.settle(call.key(), Verdict::Replace(Replacement::written(text).because("other tags")))?;
+                let reason = match self.to_of(ctx.request()) {
+                    To::Dialect(dialect) => format!("the dialect {}", dialect.name()),
+                    _ => "other tags".to_owned(),
+                };
+                ctx.settle(call.key(), Verdict::Replace(Replacement::written(text).because(reason)))?;
             }
             None => ctx.settle(call.key(), Verdict::Release)?,
         }

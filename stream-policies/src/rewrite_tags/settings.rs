@@ -1,6 +1,10 @@
 //! Which tags, or which dialect.
 
+use std::fmt;
+
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
 
 use super::RewriteTags;
 use super::policy::To;
@@ -19,18 +23,20 @@ pub struct RewriteTagsSettings {
 }
 
 /// The tags around a call.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tags {
     /// Both, separated by the first comma: `"<call>,</call>"`.
     Joined(String),
     /// Each of them.
-    Each {
-        /// Before the call.
-        open: String,
-        /// Behind the call.
-        close: String,
-    },
+    Each(Pair),
+}
+
+/// The tags before and behind a call.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Pair {
+    open: String,
+    close: String,
 }
 
 impl RewriteTagsSettings {
@@ -41,7 +47,8 @@ impl RewriteTagsSettings {
 
     /// Calls leave between these tags.
     pub fn between(open: impl Into<String>, close: impl Into<String>) -> Self {
-        Self { tags: Some(Tags::Each { open: open.into(), close: close.into() }), ..Self::default() }
+        let pair = Pair { open: open.into(), close: close.into() };
+        Self { tags: Some(Tags::Each(pair)), ..Self::default() }
     }
 
     /// Calls leave in the dialect of this name.
@@ -73,7 +80,7 @@ impl RewriteTagsSettings {
             }
             (None, Some(name), None) => To::Dialect(Box::new(named(&name)?)),
             (None, None, Some(own)) => {
-                To::Dialect(Box::new(own.build().map_err(|error| error.within("own"))?))
+                To::Dialect(Box::new(own.build_to_write().map_err(|error| error.within("own"))?))
             }
             // Without other tags for those that ask for none, such calls leave as they came.
             (None, None, None) if !allowed.is_empty() => To::AsItCame,
@@ -91,7 +98,7 @@ impl RewriteTagsSettings {
 impl Tags {
     fn split(self) -> Result<(String, String), SettingsError> {
         let (open, close) = match self {
-            Self::Each { open, close } => (open, close),
+            Self::Each(Pair { open, close }) => (open, close),
             Self::Joined(tags) => match tags.split_once(',') {
                 Some((open, close)) => (open.to_owned(), close.to_owned()),
                 None => return Err(SettingsError::new("tags", "two tags and a comma between them", "one")),
@@ -101,5 +108,31 @@ impl Tags {
             return Err(SettingsError::new("tags", "a tag before the call", "an empty one"));
         }
         Ok((open, close))
+    }
+}
+
+// An untagged enum would pass over keys that it does not know.
+impl<'de> Deserialize<'de> for Tags {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Either)
+    }
+}
+
+/// Reads a text with a comma, or a table.
+struct Either;
+
+impl<'de> Visitor<'de> for Either {
+    type Value = Tags;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("\"open,close\" or a table of open and close")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Tags, E> {
+        Ok(Tags::Joined(text.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Tags, A::Error> {
+        Pair::deserialize(MapAccessDeserializer::new(map)).map(Tags::Each)
     }
 }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 /// Settings of a [`ToolGate`](super::ToolGate).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 #[must_use]
 pub struct ToolGateSettings {
     /// What becomes of a denied call.

@@ -331,25 +331,28 @@ fn transcript_gemini() {
 
 #[test]
 fn a_gate_that_allows_keeps_every_law() {
-    crate::testing::keeps_every_law(|| always(Verdict::Release));
+    crate::testing::keeps_every_law(|| always(Verdict::Release), &[]);
 }
 
 #[test]
 fn a_gate_that_drops_keeps_every_law() {
-    crate::testing::keeps_every_law(reader);
+    crate::testing::keeps_every_law(reader, &[]);
 }
 
 #[test]
 fn a_gate_with_a_notice_keeps_every_law() {
-    crate::testing::keeps_every_law(|| reader().settings(ToolGateSettings::default().notice("[no]")));
+    crate::testing::keeps_every_law(|| reader().settings(ToolGateSettings::default().notice("[no]")), &[]);
 }
 
 #[test]
 fn a_gate_that_ends_the_stream_keeps_every_law() {
-    crate::testing::keeps_every_law(|| reader().settings(ToolGateSettings::default().on_deny(OnDeny::End)));
+    crate::testing::keeps_every_law(
+        || reader().settings(ToolGateSettings::default().on_deny(OnDeny::End)),
+        &[],
+    );
 }
 
 #[test]
 fn a_gate_that_replaces_keeps_every_law() {
-    crate::testing::keeps_every_law(|| always(Verdict::Replace(Replacement::arguments(r#"{"dry":1}"#))));
+    crate::testing::keeps_every_law(|| always(Verdict::Replace(Replacement::arguments(r#"{"dry":1}"#))), &[]);
 }

@@ -66,7 +66,7 @@ impl<'a> Arguments<'a> {
             let whole = serde_json::from_str::<IgnoredAny>(raw).is_ok();
             return Err(if whole { Malformed::NoObject } else { Malformed::Json });
         }
-        let Members(found) = serde_json::from_str(raw).map_err(|_| Malformed::Json)?;
+        let RawMembers(found) = serde_json::from_str(raw).map_err(|_| Malformed::Json)?;
         let mut json = serde_json::Deserializer::from_str(raw);
         EachKeyOnce.deserialize(&mut json).map_err(|error| match error.is_data() {
             true => Malformed::DuplicateKey,
@@ -140,14 +140,14 @@ fn key_before(raw: &str, value: usize) -> Range<usize> {
 }
 
 /// The members of an object in their order, values as raw slices.
-struct Members<'a>(Vec<(Cow<'a, str>, &'a str)>);
+struct RawMembers<'a>(Vec<(Cow<'a, str>, &'a str)>);
 
-impl<'de> Deserialize<'de> for Members<'de> {
+impl<'de> Deserialize<'de> for RawMembers<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visit;
 
         impl<'de> Visitor<'de> for Visit {
-            type Value = Members<'de>;
+            type Value = RawMembers<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
@@ -155,10 +155,12 @@ impl<'de> Deserialize<'de> for Members<'de> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = Vec::new();
-                while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
+                while let Some((MemberName(key), value)) =
+                    map.next_entry::<MemberName<'de>, &'de RawValue>()?
+                {
                     members.push((key, value.get()));
                 }
-                Ok(Members(members))
+                Ok(RawMembers(members))
             }
         }
 
@@ -167,7 +169,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
 }
 
 #[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+struct MemberName<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Reads any JSON and errs where a key stands twice in one object.
 struct EachKeyOnce;

@@ -12,24 +12,15 @@ use stream_core::text_calls::Problem;
 /// ```
 /// use stream_policies::validate_parameters::{Check, ParameterFailure};
 ///
-/// let failure = ParameterFailure {
-///     tool: "shell".into(),
-///     call_id: Some("call_1".into()),
-///     check: Check::Required,
-///     parameter: Some("command".into()),
-///     keyword: None,
-///     expected: "parameter command or one of cmd, bash".into(),
-///     found: "none of them".into(),
-///     attempt: Some(2),
-///     budget: Some(3),
-/// };
+/// let json = r#"{"tool":"shell","call_id":"call_1","check":"required","parameter":"command","expected":"parameter command or one of cmd, bash","found":"none of them","attempt":2,"budget":3}"#;
+/// let failure: ParameterFailure = serde_json::from_str(json)?;
+/// assert_eq!(failure.check, Check::Required);
 /// assert_eq!(failure.to_string(), "shell (call_1): expected parameter command or one of cmd, bash, found none of them (attempt 2 of 3)");
-/// assert_eq!(
-///     serde_json::to_string(&failure).unwrap(),
-///     r#"{"tool":"shell","call_id":"call_1","check":"required","parameter":"command","expected":"parameter command or one of cmd, bash","found":"none of them","attempt":2,"budget":3}"#
-/// );
+/// assert_eq!(failure.to_json(), json);
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ParameterFailure {
     /// The tool's name.
     pub tool: String,

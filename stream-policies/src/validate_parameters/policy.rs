@@ -11,7 +11,7 @@ use stream_core::{
 
 use super::attempts::{Attempts, MemoryAttempts};
 use super::failure::ParameterFailure;
-use super::rule::Rules;
+use super::rule::ParameterRules;
 use super::settings::{Notice, OnInvalid, ValidateParametersSettings};
 
 /// Lets only calls leave whose arguments are what their tool takes. See the [module](super).
@@ -21,7 +21,7 @@ use super::settings::{Notice, OnInvalid, ValidateParametersSettings};
 #[must_use]
 pub struct ValidateParameters {
     settings: Arc<ValidateParametersSettings>,
-    rules: Arc<Rules>,
+    rules: Arc<ParameterRules>,
     attempts: Arc<dyn Attempts>,
     report: Option<Arc<Report>>,
 }
@@ -32,7 +32,7 @@ impl ValidateParameters {
     /// A policy with settings that were checked.
     pub(super) fn new(settings: ValidateParametersSettings) -> Self {
         Self {
-            rules: Arc::new(Rules::new(&settings)),
+            rules: Arc::new(ParameterRules::new(&settings)),
             attempts: Arc::new(MemoryAttempts::default()),
             report: None,
             settings: Arc::new(settings),

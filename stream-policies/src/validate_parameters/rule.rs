@@ -14,19 +14,19 @@ use crate::names;
 
 /// The rules of all tools, compiled.
 #[derive(Debug)]
-pub(crate) struct Rules {
+pub(crate) struct ParameterRules {
     unknown: UnknownTools,
     offered: bool,
     aliases: BTreeMap<String, Vec<String>>,
     allow_empty: bool,
-    tools: BTreeMap<String, (ToolSettings, Option<Rule>)>,
+    tools: BTreeMap<String, (ToolSettings, Option<ParameterRule>)>,
     /// Schemas of offered tools by their text, over all streams.
-    compiled: Mutex<HashMap<String, Arc<Rule>>>,
+    compiled: Mutex<HashMap<String, Arc<ParameterRule>>>,
 }
 
 /// What holds for the calls of one tool.
 #[derive(Debug)]
-pub(crate) struct Rule {
+pub(crate) struct ParameterRule {
     required: Vec<Required>,
     schema: Option<Result<Schema, String>>,
 }
@@ -53,13 +53,14 @@ impl Required {
     }
 }
 
-impl Rules {
+impl ParameterRules {
     pub(crate) fn new(settings: &ValidateParametersSettings) -> Self {
         let tools = settings.tools.iter().map(|(name, tool)| {
             // Without a schema of its own, the rule is complete only with that of the offered tool.
             let rule = tool.schema.as_ref();
-            let rule =
-                rule.map(|schema| Rule::new(tool, Some(schema), &settings.aliases, settings.allow_empty));
+            let rule = rule.map(|schema| {
+                ParameterRule::new(tool, Some(schema), &settings.aliases, settings.allow_empty)
+            });
             (name.clone(), (tool.clone(), rule))
         });
         Self {
@@ -121,7 +122,12 @@ impl Rules {
         }
     }
 
-    fn offered_rule(&self, settings: Option<&ToolSettings>, name: &str, text: Option<&str>) -> Arc<Rule> {
+    fn offered_rule(
+        &self,
+        settings: Option<&ToolSettings>,
+        name: &str,
+        text: Option<&str>,
+    ) -> Arc<ParameterRule> {
         // The same schema may be offered under the names of several tools.
         let key = format!("{name}\n{}", text.unwrap_or_default());
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
@@ -133,10 +139,10 @@ impl Rules {
         let schema = text.map(serde_json::from_str::<Value>);
         let rule = match schema {
             Some(Err(_)) => {
-                Rule { required: Vec::new(), schema: Some(Err("text that is no JSON".to_owned())) }
+                ParameterRule { required: Vec::new(), schema: Some(Err("text that is no JSON".to_owned())) }
             }
-            Some(Ok(schema)) => Rule::new(settings, Some(&schema), &self.aliases, self.allow_empty),
-            None => Rule::new(settings, None, &self.aliases, self.allow_empty),
+            Some(Ok(schema)) => ParameterRule::new(settings, Some(&schema), &self.aliases, self.allow_empty),
+            None => ParameterRule::new(settings, None, &self.aliases, self.allow_empty),
         };
         let rule = Arc::new(rule);
         if compiled.len() >= COMPILED {
@@ -147,7 +153,7 @@ impl Rules {
     }
 }
 
-impl Rule {
+impl ParameterRule {
     fn new(
         tool: &ToolSettings,
         schema: Option<&Value>,

@@ -13,7 +13,7 @@ use stream_testkit::models::{self, Reading};
 use stream_testkit::{ChunkLog, Cut, Replay, WireKind};
 
 use crate::kit::redactor;
-use crate::{messages, responses};
+use crate::{fresh, messages, responses};
 
 /// A row: what is odd, and the body.
 pub(crate) type Row = (String, String);
@@ -88,14 +88,16 @@ fn no_odd_frame_brings_a_denied_call_or_a_secret_to_any_client() {
     assert!(rows > 400, "{rows}");
 }
 
-fn tables() -> [(WireKind, Vec<Row>); 5] {
-    [
+fn tables() -> Vec<(WireKind, Vec<Row>)> {
+    let more = fresh::tables();
+    let tables = [
         (WireKind::OpenAiChat, chat()),
         (WireKind::OpenAiChat, chat_whole()),
         (WireKind::AnthropicMessages, messages::rows()),
         (WireKind::OpenAiResponses, responses::rows()),
         (WireKind::Gemini, gemini()),
-    ]
+    ];
+    tables.into_iter().chain(more).collect()
 }
 
 /// Rule 28: where nobody looks, nothing is written anew and nothing closes, however odd, and be it no answer at all.
@@ -380,6 +382,14 @@ fn chat() -> Vec<Row> {
         ),
         ("arguments behind a whole value", calls(&ls) + &more("0", r#"{\"p\":\"evil\"}"#)),
         (
+            "arguments behind null",
+            calls(&entry("0", "f", r#"{"name":"ls","arguments":"null"}"#)) + &more("0", "null"),
+        ),
+        (
+            "a number that goes on",
+            calls(&entry("0", "f", r#"{"name":"ls","arguments":"1"}"#)) + &more("0", "2"),
+        ),
+        (
             "arguments that go on behind the finish",
             calls(&entry("0", "f", HALF))
                 + &data(&chunk(r#"{"index":0,"delta":{},"finish_reason":"tool_calls"}"#))
@@ -429,6 +439,11 @@ fn chat() -> Vec<Row> {
                 r#"{{"error":{{"message":"x","failed_generation":{}}}}}"#,
                 serde_json::Value::from(rm.as_str())
             )),
+        ),
+        ("a call in a prototype", data(&delta(&format!(r#"{{"__proto__":{{"tool_calls":[{rm}]}}}}"#)))),
+        (
+            "a call in a prototype in escapes",
+            data(&delta(&format!(r#"{{"\u005f_proto__":{{"tool_calls":[{rm}]}}}}"#))),
         ),
         (
             "a call with the usage",

@@ -9,10 +9,11 @@ use stream_testkit::{ChunkLog, Cut, Replay, logs};
 use crate::kit::{gate, redactor};
 use crate::shapes;
 
-/// Rule 28: the shapes of real providers are plain.
+/// Rule 28: the shapes of real providers are plain, but for a few, which the testkit's own tests hold against every client.
 #[test]
 fn harmless_shapes_leave_byte_for_byte() {
-    let own = logs::own().unwrap();
+    let mut own = logs::own().unwrap();
+    own.retain(|own| !own.expected().normalised);
     let mut wrong = String::new();
     for own in &own {
         wrong.push_str(&changed(&format!("{}/{}", own.kind(), own.name()), own.log()));

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test, helpers included")]
 
 mod attacks;
+mod findings;
+mod fresh;
 mod harmless;
 mod kit;
 mod messages;

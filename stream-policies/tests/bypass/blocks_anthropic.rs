@@ -137,6 +137,17 @@ fn a_block_has_only_what_its_type_has() {
     };
     assert_eq!(whole(ls_only, &body(odd)).out, body(plain));
     assert_eq!(whole(|| Passthrough, &body(odd)).out, body(odd));
+    // A result is no call, whatever name it has.
+    for plain in [
+        r#"{"type":"container_upload","file_id":"f"}"#,
+        r#"{"type":"web_search_tool_result","tool_use_id":"s","content":[]}"#,
+    ] {
+        let odd = plain.replacen(r#"","#, r#"","name":"rm","input":{"command":"rm"},"#, 1);
+        let body_of = |block: &str| start() + &open(0, block) + &rest;
+        assert_eq!(run(ls_only, &body_of(&odd)).out, body_of(plain));
+        assert_eq!(run(ls_only, &body_of(plain)).out, body_of(plain));
+        assert_eq!(whole(ls_only, &body(&odd)).out, body(plain));
+    }
 }
 
 /// Rule 28: the official SDKs go by the `event` line, others by the type.

@@ -165,6 +165,9 @@ fn keys_almost_like_known_ones_close_the_stream() {
         format!(r#"{{"Tool_Calls":[{bash}]}}"#),
         format!(r#"{{"toolCalls":[{bash}]}}"#),
         format!(r#"{{"tool_calls":null,"tool-calls":[{bash}]}}"#),
+        // Go's parser takes a long s for an s.
+        format!(r#"{{"tool_callſ":[{bash}]}}"#),
+        format!(r#"{{"tool_call\u017f":[{bash}]}}"#),
     ] {
         let ran = run(gate, &(text("ok") + &delta(&delta_json) + &end("tool_calls")));
         assert_eq!(
@@ -218,5 +221,62 @@ fn a_whole_response_behind_white_space_or_a_mark_is_still_one() {
     for before in ["", " \r\n\t", "\u{feff}"] {
         let ran = whole(gate, &format!("{before}{body}\n"));
         assert_eq!(ran.out.matches("bash").count(), 0, "{before:?}: {}", ran.out);
+    }
+}
+
+/// Where the format is not named, a document that is an answer of two APIs has no single meaning.
+#[test]
+fn a_document_of_two_formats_closes_the_stream() {
+    let gemini = r#""candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"bash","args":{}}}]},"index":0}]"#;
+    for other in [
+        r#""type":"response.created","response":{"id":"r","object":"response","status":"in_progress","output":[]}"#,
+        r#""type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"x","content":[],"usage":{}}"#,
+        r#""object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]"#,
+    ] {
+        for frame in [format!("{{{other},{gemini}}}"), format!("{{{gemini},{other}}}")] {
+            let ran = run(gate, &data(&frame));
+            assert_eq!((ran.error, ran.out.find("bash")), (Some(ErrorKind::Ambiguous), None), "{frame}");
+        }
+    }
+    for other in [
+        r#""object":"response","status":"completed","output":[]"#,
+        r#""type":"message","role":"assistant","model":"x","content":[{"type":"text","text":"a"}],"usage":{}"#,
+        r#""object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"a"},"finish_reason":"stop"}]"#,
+    ] {
+        for body in [format!("{{{other},{gemini}}}"), format!("{{{gemini},{other}}}")] {
+            let ran = whole(gate, &body);
+            assert_eq!((ran.error, ran.out.find("bash")), (Some(ErrorKind::Ambiguous), None), "{body}");
+        }
+    }
+}
+
+/// JavaScript takes this key for the prototype of an object where members are copied by assignment: what stands there is read as
+/// if it stood in the object.
+#[test]
+fn a_prototype_is_no_place_for_a_call() {
+    let call = entry(0, "c1", "bash", "{}");
+    let proto = |key: &str, inner: &str| format!(r#"{{"content":"a","{key}":{inner}}}"#);
+    for key in ["__proto__", r"\u005f_proto\u005f_"] {
+        for frame in [
+            delta(&proto(key, &format!(r#"{{"tool_calls":[{call}]}}"#))),
+            data(&format!(
+                r#"{{"choices":[],"{key}":{{"choices":[{{"delta":{{"tool_calls":[{call}]}}}}]}}}}"#
+            )),
+            delta(&format!(
+                r#"{{"tool_calls":[{{"index":0,"id":"c1","type":"function","{key}":{{"function":{{"name":"bash","arguments":"{{}}"}}}}}}]}}"#
+            )),
+            data(&format!(
+                r#"{{"candidates":[{{"index":0,"content":{{"role":"model","parts":[{{"text":"a","{key}":{{"functionCall":{{"name":"bash","args":{{}}}}}}}}]}}}}]}}"#
+            )),
+            data(&format!(
+                r#"{{"type":"message_start","message":{{"id":"m","type":"message","role":"assistant","model":"x","content":[],"usage":{{}},"{key}":{{"content":[{{"type":"tool_use","id":"t","name":"bash","input":{{}}}}]}}}}}}"#
+            )),
+            data(&format!(
+                r#"{{"type":"response.completed","response":{{"id":"r","object":"response","status":"completed","output":[],"{key}":{{"output":[{{"type":"function_call","id":"f","call_id":"c","name":"bash","arguments":"{{}}"}}]}}}}}}"#
+            )),
+        ] {
+            let ran = run(gate, &frame);
+            assert_eq!((ran.error, ran.out.find("bash")), (Some(ErrorKind::Malformed), None), "{frame}");
+        }
     }
 }

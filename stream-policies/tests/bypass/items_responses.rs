@@ -2,7 +2,7 @@
 //! `item_id`, and in what the last event lists.
 
 use stream_core::{Action, ErrorKind};
-use stream_policies::judge::rules::{Otherwise, Rule, RulesSettings};
+use stream_policies::judge::rules::{Condition, Otherwise, Rule, RulesSettings};
 use stream_policies::{Passthrough, ToolGate};
 
 use crate::kit::responses::{added, completed, created, done, unreadable};
@@ -210,5 +210,101 @@ fn a_call_that_the_provider_runs_is_judged_by_its_name_or_its_type() {
         let whole_body =
             format!(r#"{{"id":"r","object":"response","status":"completed","model":"m","output":[{item}]}}"#);
         assert_eq!(whole(deny, &whole_body).edits(), [(Action::Dropped, "no")], "{name}");
+    }
+}
+
+/// A call of the provider's that is first seen in the last event, or that says something else there, is judged by what it is.
+#[test]
+fn a_call_that_the_provider_ran_is_judged_where_only_the_last_event_tells_of_it() {
+    let mcp = |name: &str, arguments: &str| {
+        let arguments = serde_json::Value::from(arguments);
+        format!(
+            r#"{{"type":"mcp_call","id":"x","server_label":"s","name":"{name}","arguments":{arguments},"output":"ok"}}"#
+        )
+    };
+    let deny = || {
+        let rule = Rule::tools(["rm"]).because("no");
+        let by_arguments = Rule::tools(["*"]).when(Condition::at("/p").regex("evil")).because("no");
+        let rules = RulesSettings::otherwise(Otherwise::Allow).deny(rule).deny(by_arguments);
+        ToolGate::new(rules.build().unwrap())
+    };
+    for item in [mcp("rm", "{}"), mcp("ls", r#"{"p":"evil"}"#)] {
+        let ran = run(deny, &(created() + &completed(&item)));
+        assert_eq!(ran.edits(), [(Action::Dropped, "no")], "{item}");
+        assert_eq!(ran.out.find(r#""id":"x""#), None, "{item}");
+        // No rule is for it: what the request asked for passes.
+        let body = created() + &completed(&mcp("ls", "{}"));
+        assert_eq!(run(deny, &body).out, body);
+    }
+    let ls = mcp("ls", r#"{"p":1}"#);
+    let body = |last: &str| created() + &added(0, &mcp("ls", "")) + &done(0, &ls) + &completed(last);
+    for last in [mcp("rm", r#"{"p":1}"#), mcp("ls", r#"{"p":"evil"}"#)] {
+        let [ran, _] = run_closed(deny, &body(&last));
+        assert!(
+            matches!(ran.error, Some(ErrorKind::Ambiguous | ErrorKind::CopyDisagrees)),
+            "{:?}",
+            ran.error
+        );
+        assert_eq!((ran.out.find("rm"), ran.out.find("evil")), (None, None), "{last}");
+    }
+    let spaced = body(&mcp("ls", r#"{ "p": 1 }"#));
+    assert_eq!(run(deny, &spaced).out, spaced);
+}
+
+/// Commands and diffs that events write are those that the item says when it is done.
+#[test]
+fn what_events_write_of_an_action_is_what_is_judged() {
+    let patch = |diff: &str| {
+        format!(
+            r#"{{"id":"x","type":"apply_patch_call","call_id":"c","status":"completed","operation":{{"type":"update_file","path":"p","diff":"{diff}"}}}}"#
+        )
+    };
+    let shell = |commands: &str| {
+        format!(
+            r#"{{"id":"x","type":"shell_call","call_id":"c","status":"completed","action":{{"commands":[{commands}],"timeout_ms":null}}}}"#
+        )
+    };
+    let writes = |kind: &str, rest: &str| {
+        named(&[&format!(r#"{{"type":"response.{kind}","item_id":"x","output_index":0,{rest}}}"#)])
+    };
+    let diff =
+        |piece: &str| writes("apply_patch_call_operation_diff.delta", &format!(r#""delta":"{piece}""#));
+    let diff_done =
+        |diff: &str| writes("apply_patch_call_operation_diff.done", &format!(r#""diff":"{diff}""#));
+    let command = |at: u32, piece: &str| {
+        writes("shell_call_command.delta", &format!(r#""command_index":{at},"delta":"{piece}""#))
+    };
+    let command_opens = writes("shell_call_command.added", r#""command_index":0,"command":"""#);
+    let command_done =
+        |said: &str| writes("shell_call_command.done", &format!(r#""command_index":0,"command":"{said}""#));
+    let gate = || ToolGate::new(RulesSettings::otherwise(Otherwise::Allow).build().unwrap());
+    let whole = |opening: &str, middle: &str, item: &str| {
+        created() + &added(0, opening) + middle + &done(0, item) + &completed(item)
+    };
+    for body in [
+        whole(&patch(""), &(diff("o") + &diff("k") + &diff_done("ok")), &patch("ok")),
+        whole(&patch(""), &diff_done("ok"), &patch("ok")),
+        whole(&patch(""), "", &patch("ok")),
+        whole(
+            &shell(""),
+            &(command_opens.clone() + &command(0, "l") + &command(0, "s") + &command_done("ls")),
+            &shell(r#""ls""#),
+        ),
+        whole(&shell(""), &(command(0, "ls") + &command(1, "id")), &shell(r#""ls","id""#)),
+    ] {
+        assert_eq!(run(gate, &body).out, body);
+    }
+    for body in [
+        whole(&patch(""), &(diff("ev") + &diff("il")), &patch("ok")),
+        whole(&patch(""), &(diff("ok") + &diff_done("evil")), &patch("ok")),
+        whole(&patch(""), &diff_done("evil"), &patch("ok")),
+        whole(&shell(""), &(command(0, "ev") + &command(0, "il")), &shell(r#""ls""#)),
+        whole(&shell(""), &(command_opens + &command_done("evil")), &shell(r#""ls""#)),
+        whole(&shell(""), &(command(0, "ls") + &command(1, "evil")), &shell(r#""ls""#)),
+        created() + &added(0, &shell("")) + &command(0, "evil") + &completed(""),
+    ] {
+        let [ran, _] = run_closed(gate, &body);
+        assert_eq!(ran.error, Some(ErrorKind::Ambiguous), "{body}");
+        assert_eq!((ran.out.find("evil"), ran.out.find(r#""ev"#)), (None, None), "{body}");
     }
 }

@@ -184,7 +184,7 @@ pub(crate) mod chat {
     pub(crate) const DONE: &str = "data: [DONE]\n\n";
 
     /// How a stream ends that cannot be read.
-    pub(crate) const UNREADABLE: &str = "data: {\"error\":{\"message\":\"the upstream's answer could not be read\",\"type\":\"policy_error\",\"param\":null,\"code\":\"blocked\"}}\n\ndata: [DONE]\n\n";
+    pub(crate) const UNREADABLE: &str = "data: {\"error\":{\"message\":\"the upstream's answer could not be read\",\"type\":\"server_error\",\"param\":null,\"code\":null}}\n\ndata: [DONE]\n\n";
 }
 
 /// The pieces that Anthropic streams are made of.
@@ -280,7 +280,7 @@ pub(crate) mod responses {
     /// How a stream ends that cannot be read.
     pub(crate) fn unreadable() -> String {
         named(&[
-            r#"{"type":"error","code":"policy_violation","message":"the upstream's answer could not be read","param":null}"#,
+            r#"{"type":"error","code":"server_error","message":"the upstream's answer could not be read","param":null}"#,
         ])
     }
 }

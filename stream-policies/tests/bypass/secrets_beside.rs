@@ -315,3 +315,210 @@ fn encoded_bytes_hold_no_number_of_an_account_by_chance() {
     let named = body.replace(&image, "DE89370400440532013000");
     assert_eq!(run(redact, &named).out, body.replace(&image, "[redacted]"));
 }
+
+/// As [`assert_gone`], for a whole response.
+#[track_caller]
+fn assert_gone_whole(body: &str) {
+    let ran = whole(redact, body);
+    assert_eq!(ran.out.matches("1234").count(), 0, "{body}: {}", ran.out);
+    assert_eq!(ran.error, None, "{body}");
+}
+
+/// A string beside a block that says the same as the block: a match of values must not take the one for the other.
+#[test]
+fn a_secret_is_found_beside_a_block_that_says_the_same() {
+    let message = format!(
+        r#"{{"id":"m1","type":"message","status":"completed","role":"assistant","content":[{{"type":"output_text","text":"{KEY}","annotations":[]}}]}}"#
+    );
+    let search = format!(
+        r#"{{"id":"w1","type":"web_search_call","status":"completed","action":{{"type":"search","query":"{KEY}"}}}}"#
+    );
+    let call = format!(
+        r#"{{"id":"f1","type":"function_call","status":"completed","call_id":"c1","name":"ls","arguments":"{{\"p\":\"{KEY}\"}}"}}"#
+    );
+    let mcp = format!(
+        r#"{{"id":"p1","type":"mcp_call","name":"q","server_label":"l","arguments":"{{\"p\":\"{KEY}\"}}","output":"{{\"p\":\"{KEY}\"}}"}}"#
+    );
+    let half = message.replace(KEY, "SECRET-");
+    let rest = message.replace(KEY, "1234").replace("m1", "m2");
+    for output in [
+        format!("{message},{search}"),
+        format!("{search},{message}"),
+        format!("{half},{rest},{search}"),
+        format!("{call},{mcp}"),
+        format!("{mcp},{call}"),
+    ] {
+        let whole_body = format!(
+            r#"{{"id":"r1","object":"response","status":"completed","model":"m","output":[{output}],"note":"{KEY}"}}"#
+        );
+        assert_gone_whole(&whole_body);
+        let completed = format!(r#"{{"type":"response.completed","response":{whole_body}}}"#);
+        assert_gone("Responses", &(responses::created() + &named(&[&completed])));
+    }
+    let candidate = |first: &str, parts: &str| {
+        format!(
+            r#"{{{first}"candidates":[{{"content":{{"role":"model","parts":[{parts}]}},"finishReason":"STOP","index":0}}]}}"#
+        )
+    };
+    let code = format!(r#"{{"executableCode":{{"language":"PYTHON","code":"{KEY}"}}}}"#);
+    for body in [
+        candidate("", &format!(r#"{{"text":"{KEY}"}},{code}"#)),
+        candidate("", &format!(r#"{code},{{"text":"{KEY}"}}"#)),
+        candidate("", &format!(r#"{{"text":"SECRET-"}},{{"text":"1234"}},{code}"#)),
+        candidate("", &format!(r#"{{"text":"{KEY}","thoughtSignature":"{KEY}"}}"#)),
+        candidate(
+            &format!(r#""note":{{"p":"{KEY}"}},"#),
+            &format!(r#"{{"functionCall":{{"name":"ls","args":{{"p":"{KEY}"}}}}}}"#),
+        ),
+    ] {
+        assert_gone_whole(&body);
+        assert_gone("Gemini", &data(&body));
+    }
+    let block = format!(r#"{{"type":"text","text":"{KEY}"}},{{"type":"nobody_knows","said":"{KEY}"}}"#);
+    let body = format!(
+        r#"{{"id":"m1","type":"message","role":"assistant","model":"c","content":[{block}],"stop_reason":"end_turn","stop_sequence":null,"usage":{{"input_tokens":1,"output_tokens":1}}}}"#
+    );
+    assert_gone_whole(&body);
+    let message =
+        format!(r#"{{"role":"assistant","content":"{KEY}","executed_tools":[{{"output":"{KEY}"}}]}}"#);
+    let body = format!(
+        r#"{{"id":"c1","object":"chat.completion","created":1,"model":"m","choices":[{{"index":0,"message":{message},"finish_reason":"stop"}}],"note":"{KEY}"}}"#
+    );
+    assert_gone_whole(&body);
+}
+
+/// What a block showed in one frame is not taken for searched in the next, where no block shows it.
+#[test]
+fn a_secret_is_found_in_a_frame_behind_one_whose_block_said_the_same() {
+    let note = format!(r#","note":"{KEY}"}}"#);
+    let noted = |frame: &str, before: bool| {
+        let (head, json) = frame.split_once('{').unwrap();
+        match before {
+            true => format!("{head}{{\"note\":\"{KEY}\",{json}"),
+            false => format!("{head}{{{}{note}\n\n", json.trim_end().strip_suffix('}').unwrap()),
+        }
+    };
+    for before in [false, true] {
+        let body: String = [KEY, "a", "b"].map(|text| noted(&chat::text(text), before)).concat();
+        assert_gone("chat", &(body + &chat::end("stop")));
+        let body: String = [KEY, "a", "b"]
+            .map(|text| noted(&gemini::parts(&format!(r#"{{"text":"{text}"}}"#)), before))
+            .concat();
+        assert_gone("Gemini", &(body + &gemini::last("", "STOP")));
+        let texts: String = [KEY, "a", "b"]
+            .map(|text| {
+                let delta = anthropic::delta(0, &format!(r#"{{"type":"text_delta","text":"{text}"}}"#));
+                noted(&delta, before)
+            })
+            .concat();
+        let open = anthropic::open(0, r#"{"type":"text","text":""}"#);
+        assert_gone(
+            "Messages",
+            &(anthropic::start() + &open + &texts + &anthropic::stop(0) + &anthropic::end("end_turn")),
+        );
+    }
+}
+
+/// The official SDKs put the strings of all fields of a delta together, those that they know and those that they do not.
+#[test]
+fn unknown_fields_of_a_delta_are_searched_over_the_chunks_of_a_stream() {
+    for field in [
+        r#""reasoning_text":"?""#,
+        r#""thinking_blocks":[{"type":"thinking","thinking":"?"}]"#,
+        r#""executed_tools":[{"index":0,"output":"?"}]"#,
+    ] {
+        let body = |pieces: &[&str]| {
+            let chunk = |piece: &&str| chat::delta(&format!("{{{}}}", field.replace('?', piece)));
+            pieces.iter().map(chunk).collect::<String>() + &chat::end("stop")
+        };
+        for pieces in [
+            &["SECRET-", "1234"][..],
+            &["a SEC", "RE", "T-12", "34 b"],
+            &["x", "SECRET-1", "2", "3", "4", "5"],
+        ] {
+            let ran = run(redact, &body(pieces));
+            // What clients end up with, chunk behind chunk.
+            let joined: String = ran
+                .out
+                .lines()
+                .filter_map(|line| line.strip_prefix("data: "))
+                .filter_map(|json| serde_json::from_str::<serde_json::Value>(json).ok())
+                .flat_map(|chunk| strings(&chunk["choices"][0]["delta"]))
+                .filter(|text| text != "thinking")
+                .collect();
+            assert_eq!(joined.find(KEY), None, "{field}: {joined}");
+            assert!(joined.contains("[redacted"), "{field}: {joined}");
+            assert_eq!(ran.error, None);
+            assert_eq!(ran.edits().len(), 1, "{:?}", ran.edits());
+        }
+        let harmless = body(&["SECRET-", "12", "ab"]);
+        assert_eq!(run(redact, &harmless).out, harmless);
+        // What was found in one chunk by itself is not found again in the next.
+        let ran = run(redact, &body(&[KEY, "a", "b"]));
+        assert_eq!((ran.edits().len(), ran.out.matches(r#""b""#).count()), (1, 1), "{}", ran.out);
+    }
+}
+
+/// All strings of a value.
+fn strings(value: &serde_json::Value) -> Vec<String> {
+    match value {
+        serde_json::Value::String(text) => vec![text.clone()],
+        serde_json::Value::Array(items) => items.iter().flat_map(strings).collect(),
+        serde_json::Value::Object(members) => members.values().flat_map(strings).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Clients collect tokens over the frames of a stream: they do not spell there what no text says.
+#[test]
+fn tokens_are_searched_over_the_frames_of_a_stream() {
+    let token = |token: &str| format!(r#"{{"token":"{token}","logprob":0,"top_logprobs":[]}}"#);
+    let chat = |pieces: &[&str]| {
+        let chunk = |piece: &&str| {
+            data(&format!(
+                r#"{{"id":"c","choices":[{{"index":0,"delta":{{"content":"x"}},"logprobs":{{"content":[{}]}},"finish_reason":null}}]}}"#,
+                token(piece)
+            ))
+        };
+        pieces.iter().map(chunk).collect::<String>() + &chat::end("stop")
+    };
+    let gemini = |pieces: &[&str]| {
+        let chunk = |piece: &&str| {
+            data(&format!(
+                r#"{{"candidates":[{{"content":{{"parts":[{{"text":"x"}}],"role":"model"}},"index":0,"logprobsResult":{{"chosenCandidates":[{}]}}}}]}}"#,
+                token(piece)
+            ))
+        };
+        pieces.iter().map(chunk).collect::<String>() + &gemini::last("", "STOP")
+    };
+    let responses = |pieces: &[&str]| {
+        let item = |text: &str| {
+            format!(
+                r#"{{"id":"m","type":"message","status":"completed","role":"assistant","content":[{{"type":"output_text","text":"{text}","annotations":[]}}]}}"#
+            )
+        };
+        let said = "x".repeat(pieces.len());
+        let deltas: String = pieces
+            .iter()
+            .map(|piece| {
+                named(&[&format!(
+                    r#"{{"type":"response.output_text.delta","item_id":"m","output_index":0,"content_index":0,"delta":"x","logprobs":[{}]}}"#,
+                    token(piece)
+                )])
+            })
+            .collect();
+        let opening = item("").replace(r#"{"type":"output_text","text":"","annotations":[]}"#, "");
+        responses::created()
+            + &responses::added(0, &opening)
+            + &deltas
+            + &responses::done(0, &item(&said))
+            + &responses::completed(&item(&said))
+    };
+    for body in [&chat as &dyn Fn(&[&str]) -> String, &gemini, &responses] {
+        let ran = run(redact, &body(&["SECRET", "-12", "34", "b"]));
+        assert_eq!((ran.error, ran.out.find(r#""34""#)), (None, None), "{}", ran.out);
+        assert_eq!(ran.edits().len(), 1, "{:?}", ran.edits());
+        let harmless = body(&["SECRET", "-12", "ab"]);
+        assert_eq!(run(redact, &harmless).out, harmless);
+    }
+}

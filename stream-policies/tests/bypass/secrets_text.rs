@@ -219,4 +219,16 @@ fn list_content_is_one_text() {
     ) + &end("stop");
     let ran = run(redact, &body);
     assert_eq!(ran.out.matches("cret").count(), 0, "{}", ran.out);
+    // Some clients take strings, and parts without a type, for text.
+    for parts in [
+        r#""a se","cret b""#,
+        r#"{"text":"a se"},{"text":"cret b"}"#,
+        r#"{"type":null,"text":"a se"},{"type":"","text":"cret b"}"#,
+    ] {
+        let body = delta(&format!(r#"{{"role":"assistant","content":[{parts}]}}"#)) + &end("stop");
+        let ran = run(redact, &body);
+        assert_eq!((ran.error, ran.out.matches("cret").count()), (None, 0), "{}", ran.out);
+        let harmless = body.replace("cret", "ven");
+        assert_eq!(run(redact, &harmless).out, harmless);
+    }
 }

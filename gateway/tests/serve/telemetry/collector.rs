@@ -26,11 +26,11 @@ use tonic::transport::{Identity, Server, ServerTlsConfig};
 use tonic::{Request, Response, Status};
 
 /// The name of a metric, attributes, how many values there were, and their sum (of times none: they differ from run to run).
-pub(super) type Series = (String, BTreeMap<String, String>, u64, Option<u64>);
+pub(crate) type Series = (String, BTreeMap<String, String>, u64, Option<u64>);
 
 /// What was received. Clones share it.
 #[derive(Clone, Default)]
-pub(super) struct Collector(Arc<Mutex<Received>>);
+pub(crate) struct Collector(Arc<Mutex<Received>>);
 
 #[derive(Default)]
 struct Received {
@@ -42,7 +42,7 @@ struct Received {
 
 impl Collector {
     /// Listens; its address.
-    pub(super) async fn start(tls: Option<(String, String)>) -> (Self, String) {
+    pub(crate) async fn start(tls: Option<(String, String)>) -> (Self, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let this = Self::default();
@@ -60,7 +60,7 @@ impl Collector {
     }
 
     /// Every span, in the order in which requests came.
-    pub(super) fn spans(&self) -> Vec<Span> {
+    pub(crate) fn spans(&self) -> Vec<Span> {
         let received = self.0.lock().unwrap();
         let resources = received.traces.iter().flat_map(|export| &export.resource_spans);
         let scopes = resources.flat_map(|resource| &resource.scope_spans);
@@ -70,7 +70,7 @@ impl Collector {
     }
 
     /// The resources that spans and metrics were said to be of.
-    pub(super) fn resources(&self) -> Vec<BTreeMap<String, String>> {
+    pub(crate) fn resources(&self) -> Vec<BTreeMap<String, String>> {
         let received = self.0.lock().unwrap();
         let of_spans = received.traces.iter().flat_map(|export| &export.resource_spans);
         let of_spans = of_spans.map(|spans| spans.resource.clone());
@@ -83,7 +83,7 @@ impl Collector {
     }
 
     /// Every series, as it was last told.
-    pub(super) fn series(&self) -> Vec<Series> {
+    pub(crate) fn series(&self) -> Vec<Series> {
         let received = self.0.lock().unwrap();
         let Some(last) = received.metrics.last() else { return Vec::new() };
         let scopes = last.resource_metrics.iter().flat_map(|resource| &resource.scope_metrics);
@@ -93,12 +93,12 @@ impl Collector {
     }
 
     /// The header `x-token` of each export.
-    pub(super) fn tokens(&self) -> Vec<Option<String>> {
+    pub(crate) fn tokens(&self) -> Vec<Option<String>> {
         self.0.lock().unwrap().tokens.clone()
     }
 
     /// Every byte that was received.
-    pub(super) fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let received = self.0.lock().unwrap();
         let traces = received.traces.iter().flat_map(prost::Message::encode_to_vec);
         traces.chain(received.metrics.iter().flat_map(prost::Message::encode_to_vec)).collect()
@@ -160,7 +160,7 @@ fn series(metric: &Metric) -> Vec<Series> {
 }
 
 /// Attributes as text.
-pub(super) fn attributes(list: &[KeyValue]) -> BTreeMap<String, String> {
+pub(crate) fn attributes(list: &[KeyValue]) -> BTreeMap<String, String> {
     list.iter().map(|pair| (pair.key.clone(), text(pair.value.as_ref()))).collect()
 }
 

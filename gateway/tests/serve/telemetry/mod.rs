@@ -1,6 +1,6 @@
 //! Traces and metrics over OTLP, as a collector gets them.
 
-mod collector;
+pub(crate) mod collector;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

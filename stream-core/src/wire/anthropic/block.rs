@@ -1,12 +1,11 @@
 //! Reading content blocks: as an event opens them, and whole.
 
-use serde_json::value::RawValue;
-
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Runs, Slot, Text};
+use crate::wire::document::Value;
 use crate::wire::{DecodeError, Decoded};
 
+use super::grammar;
 use super::normal;
-use super::view::{self, Block, Field};
 
 /// [`Place::inner`](crate::delta::Place::inner) of an opaque delta that opens its block, rather than continues it.
 pub(super) const OPENS: usize = 1;
@@ -15,14 +14,14 @@ pub(super) const OPENS: usize = 1;
 pub(super) const CHOICE: u32 = 0;
 
 /// Reads the `content_block` of a `content_block_start`.
-pub(super) fn opened(field: Field<'_>, index: u32, into: &mut Decoded) -> Result<(), DecodeError> {
-    read(field, index, 0, Form::Opened, into)
+pub(super) fn opened(block: Value<'_>, index: u32, into: &mut Decoded) -> Result<(), DecodeError> {
+    read(block, index, 0, BlockForm::Opened, into)
 }
 
 /// Reads a block that stands whole in a message's `content`, its end included.
-pub(super) fn whole(field: Field<'_>, position: usize, into: &mut Decoded) -> Result<(), DecodeError> {
+pub(super) fn whole(block: Value<'_>, position: usize, into: &mut Decoded) -> Result<(), DecodeError> {
     let index = u32::try_from(position).unwrap_or(u32::MAX);
-    read(field, index, position, Form::Whole, into)?;
+    read(block.expect_object("content[]")?, index, position, BlockForm::Whole, into)?;
     into.deltas.push(Delta::new(CHOICE, Slot::item(index), DeltaKind::Stop).at(position, 0));
     Ok(())
 }
@@ -32,47 +31,51 @@ pub(super) fn runs(kind: &str) -> Runs {
     if SERVER_BLOCKS.contains(&kind) || kind.ends_with("_tool_result") { Runs::Server } else { Runs::Unknown }
 }
 
+/// Whether a block is known to be no call, whatever it says of a name: a result, or something that was made.
+pub(super) fn is_result(kind: &str) -> bool {
+    runs(kind) == Runs::Server && !matches!(kind, "server_tool_use" | "mcp_tool_use")
+}
+
 /// Whether a block is about to be filled by events, or is all there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum BlockForm {
     Opened,
     Whole,
 }
 
 fn read(
-    field: Field<'_>,
+    block: Value<'_>,
     index: u32,
     outer: usize,
-    form: Form,
+    form: BlockForm,
     into: &mut Decoded,
 ) -> Result<(), DecodeError> {
-    let block: Block<'_> = view::object(field, "a content block")?;
-    let kind = view::word(block.kind);
-    into.odd = into.odd.or(normal::block_oddness(kind.as_deref(), &block));
+    let kind = grammar::word(block, "type");
+    into.odd = into.odd.or(normal::block_oddness(kind.as_deref(), block));
     let mut push =
         |kind, inner| into.deltas.push(Delta::new(CHOICE, Slot::item(index), kind).at(outer, inner));
     match kind.as_deref() {
         Some("text") => {
             push(DeltaKind::Start { channel: Channel::Content }, 0);
-            if let Some(text) = view::filled(block.text, "`text` of a text block")? {
+            if let Some(text) = grammar::filled(block, "text")? {
                 push(DeltaKind::Text { channel: Channel::Content, text }, 0);
             }
-            if block.citations.is_some_and(|citations| !is_empty_array(citations.get())) {
+            if block.get("citations").is_some_and(|citations| !is_empty_array(citations.raw())) {
                 push(DeltaKind::Annotation { ahead: false }, 0);
             }
         }
         // A signature that is already there stays with the start: both always leave (rule 22).
         Some("thinking") => {
             push(DeltaKind::Start { channel: Channel::Reasoning }, 0);
-            if let Some(text) = view::filled(block.thinking, "`thinking` of a thinking block")? {
+            if let Some(text) = grammar::filled(block, "thinking")? {
                 push(DeltaKind::Text { channel: Channel::Reasoning, text }, 0);
             }
         }
-        Some("tool_use") => push(DeltaKind::Call(call(&block, form)?), 0),
+        Some("tool_use") => push(DeltaKind::Call(call(block, form)?), 0),
         other => {
             let kind = other.unwrap_or("unknown");
-            let bytes = field.map_or(0, |raw| raw.get().len());
-            let name = view::word(block.name).filter(|name| !name.is_empty());
+            let bytes = block.raw().len();
+            let name = grammar::word(block, "name").filter(|name| !name.is_empty() && !is_result(kind));
             let runs = match (kind, name.as_deref()) {
                 // Some clients hand it out as a call of their own.
                 ("server_tool_use", Some(name)) if !SERVER_TOOLS.contains(&name) => Runs::Unknown,
@@ -80,7 +83,7 @@ fn read(
             };
             push(DeltaKind::Opaque { kind: kind.into(), runs, bytes }, OPENS);
             if let Some(name) = name {
-                let input = block.input.map(RawValue::get).filter(|input| !is_empty_input(input));
+                let input = block.get("input").map(Value::raw).filter(|input| !is_empty_input(input));
                 let call = CallDelta {
                     name: Some(name.into()),
                     arguments: input.map(Text::from),
@@ -93,14 +96,14 @@ fn read(
     Ok(())
 }
 
-fn call(block: &Block<'_>, form: Form) -> Result<CallDelta, DecodeError> {
-    let input = block.input.map(RawValue::get);
+fn call(block: Value<'_>, form: BlockForm) -> Result<CallDelta, DecodeError> {
+    let input = block.get("input").map(Value::raw);
     Ok(CallDelta {
-        id: view::id(block.id, "`id` of a tool call")?,
-        name: view::filled(block.name, "`name` of a tool call")?,
+        id: grammar::id(block)?,
+        name: grammar::filled(block, "name")?,
         arguments: match form {
-            Form::Opened => input.filter(|input| !is_empty_input(input)),
-            Form::Whole => input,
+            BlockForm::Opened => input.filter(|input| !is_empty_input(input)),
+            BlockForm::Whole => input,
         }
         .map(Text::from),
         starts: true,

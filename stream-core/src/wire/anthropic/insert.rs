@@ -2,39 +2,38 @@
 
 use bytes::Bytes;
 
-use crate::delta::{CallDelta, Channel, DeltaKind, Text};
+use crate::delta::{CallDelta, Channel, DeltaKind};
 use crate::wire::{Fate, Part};
 
-use super::numbers::BlockKind;
-use super::render;
+use super::block::CHOICE;
+use super::blocks::BlockKind;
+use super::made;
 use super::write::MessagesWriter;
 
 impl MessagesWriter {
     /// What waits leaves before a finish, and where everything was dropped the notice does (rule 21).
     pub(super) fn complete(&mut self, out: &mut Vec<Bytes>) {
         self.settle(true, out);
-        if let Some(text) = self.due_notice() {
+        let is_open = !self.turns.turn(CHOICE).is_finished();
+        if let Some(text) = is_open.then(|| self.turns.notice(CHOICE)).flatten() {
             self.waiting.push_back(DeltaKind::Text { channel: Channel::Content, text });
             self.settle(true, out);
         }
     }
 
-    /// The notice, if this message would end without anything to read because of what was dropped.
-    pub(super) fn due_notice(&self) -> Option<Text> {
-        self.notice.clone().filter(|_| self.withheld && !self.shown && !self.finished)
-    }
-
     /// Writes what waits, as far as the blocks on the wire allow: text goes into an open text block, all else
     /// between blocks. Text after a call is no place (rule 21), nor is anything after the finish.
     pub(super) fn settle(&mut self, at_end: bool, out: &mut Vec<Bytes>) {
-        if self.finished {
+        let turn = self.turns.turn(CHOICE);
+        let opened = turn.opened;
+        if turn.is_finished() {
             self.unplaced += self.waiting.drain(..).map(|kind| text_of(&kind).len()).sum::<usize>();
         }
         while let Some(kind) = self.waiting.front() {
-            let between = at_end || (self.opened && !self.numbers.any_open());
+            let between = at_end || (opened && !self.blocks.any_open());
             let into = match kind {
-                DeltaKind::Text { .. } if self.numbers.call_left() => Target::Nowhere,
-                DeltaKind::Text { .. } => self.numbers.open_text().map_or(Target::Block, Target::OpenText),
+                DeltaKind::Text { .. } if self.blocks.call_left() => Target::Nowhere,
+                DeltaKind::Text { .. } => self.blocks.open_text().map_or(Target::Block, Target::OpenText),
                 _ => Target::Block,
             };
             if into == Target::Block && !between {
@@ -43,8 +42,8 @@ impl MessagesWriter {
             let Some(kind) = self.waiting.pop_front() else { return };
             match (kind, into) {
                 (DeltaKind::Text { text, .. }, Target::OpenText(number)) => {
-                    self.shown = true;
-                    self.emit(render::text_delta(number, Channel::Content, &text), out);
+                    self.turns.turn(CHOICE).answer();
+                    self.emit(made::text_delta(number, Channel::Content, &text), out);
                 }
                 (kind, Target::Block) => self.own_block(&kind, out),
                 (kind, _) => self.unplaced += text_of(&kind).len(),
@@ -76,44 +75,43 @@ impl MessagesWriter {
     fn own_block(&mut self, kind: &DeltaKind, out: &mut Vec<Bytes>) {
         let (number, block, delta) = match kind {
             DeltaKind::Text { text, .. } => {
-                let number = self.numbers.insert(BlockKind::Text);
-                (number, render::text_block(""), Some(render::text_delta(number, Channel::Content, text)))
+                let number = self.blocks.insert(BlockKind::Text);
+                (number, made::text_block(""), Some(made::text_delta(number, Channel::Content, text)))
             }
             DeltaKind::Call(call) => {
-                let number = self.numbers.insert(BlockKind::Call);
+                let number = self.blocks.insert(BlockKind::Call);
                 let arguments = call.arguments.as_deref().filter(|arguments| !arguments.is_empty());
-                let delta = arguments.map(|arguments| render::input_delta(number, arguments));
-                (number, render::call_block("{}", &named(call, number), "{}"), delta)
+                let delta = arguments.map(|arguments| made::input_delta(number, arguments));
+                (number, made::call_block("{}", &named(call, number), "{}"), delta)
             }
             _ => return,
         };
-        self.shown = true;
-        self.opened = true;
-        self.emit(render::block_start(number, &block), out);
+        self.turns.turn(CHOICE).answer();
+        self.emit(made::block_start(number, &block), out);
         if let Some(delta) = delta {
             self.emit(delta, out);
         }
-        self.emit(render::block_stop(number), out);
+        self.emit(made::block_stop(number), out);
     }
 
     /// Puts text or a call among the blocks of a message that is written whole.
     pub(super) fn insert_whole(&mut self, kind: &DeltaKind, content: &mut Vec<String>) {
         match kind {
-            DeltaKind::Text { text, .. } if !text.is_empty() && !self.numbers.call_left() => {
-                self.numbers.insert(BlockKind::Text);
-                content.push(render::text_block(text));
+            DeltaKind::Text { text, .. } if !text.is_empty() && !self.blocks.call_left() => {
+                self.blocks.insert(BlockKind::Text);
+                content.push(made::text_block(text));
             }
             DeltaKind::Call(call) => {
-                let number = self.numbers.insert(BlockKind::Call);
-                let input = render::whole_input(call.arguments.as_deref());
-                content.push(render::call_block("{}", &named(call, number), &input));
+                let number = self.blocks.insert(BlockKind::Call);
+                let input = made::whole_input(call.arguments.as_deref());
+                content.push(made::call_block("{}", &named(call, number), &input));
             }
             kind => {
                 self.unplaced += text_of(kind).len();
                 return;
             }
         }
-        self.shown = true;
+        self.turns.turn(CHOICE).answer();
     }
 }
 
@@ -128,13 +126,13 @@ fn text_of(kind: &DeltaKind) -> &str {
 /// Where inserted text or an inserted call goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
-    OpenText(u32),
+    OpenText(u64),
     Block,
     Nowhere,
 }
 
 /// A call with an id: a client's answer has to name it.
-fn named(call: &CallDelta, number: u32) -> CallDelta {
+fn named(call: &CallDelta, number: u64) -> CallDelta {
     let id = call.id.clone().unwrap_or_else(|| format!("toolu_inserted_{number}").into());
     CallDelta { id: Some(id), ..call.clone() }
 }

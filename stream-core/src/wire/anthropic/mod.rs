@@ -31,28 +31,25 @@
 //! ```
 
 mod block;
-mod body;
-mod content;
+mod blocks;
 mod ending;
-mod hot;
+mod grammar;
 mod insert;
+mod made;
 mod normal;
-mod numbers;
 mod order;
 mod read;
-mod render;
-mod view;
 mod whole;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use order::Order;
+pub(crate) use order::MessageOrder;
 
 use crate::delta::FinishKind;
 use crate::sse::Frame;
-use crate::wire::{DecodeError, Decoded, Traits, WireFormat, Writer, WriterOptions};
+use crate::wire::{DecodeError, Decoded, Hole, Traits, WireFormat, Writer, WriterOptions};
 
 /// The Anthropic Messages API, as Anthropic, Bedrock, Vertex and compatible servers speak it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -72,11 +69,11 @@ impl WireFormat for Anthropic {
     }
 
     fn sniff_whole(&self, body: &[u8]) -> bool {
-        whole::sniff(body)
+        read::sniff_whole(body)
     }
 
     fn decode_whole(&self, body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
-        whole::decode(body, into)
+        read::decode_whole(body, into)
     }
 
     fn finish_word(&self, kind: FinishKind) -> Option<&'static str> {
@@ -95,6 +92,10 @@ impl WireFormat for Anthropic {
             arguments_are_json: true,
             reasoning_is_signed: true,
         }
+    }
+
+    fn holes(&self) -> &'static [Hole] {
+        crate::wire::holes::MESSAGES
     }
 
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {

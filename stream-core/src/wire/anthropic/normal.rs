@@ -6,63 +6,40 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
 use crate::json::{self, Object};
-use crate::sse::{Frame, Framer};
-use crate::wire::{DecodeError, Odd};
+use crate::sse::Frame;
+use crate::wire::document::{self, Of, Rewrite, Value};
+use crate::wire::{DecodeError, Odd, sink};
 
-use super::block::is_empty_input;
+use super::block::{self, is_empty_input};
+use super::grammar::{self, BLOCK, MESSAGE};
 use super::read::EventKind;
-use super::render;
-use super::view::{Block, BlockDelta, Event, Field};
 
 /// Whether an event has what belongs to another one.
-pub(super) fn is_foreign(kind: EventKind, event: &Event<'_>) -> bool {
-    let fields = [
-        ("message", event.message),
-        ("index", event.index),
-        ("content_block", event.content_block),
-        ("delta", event.delta),
-    ];
+pub(super) fn is_foreign(kind: EventKind, event: Value<'_>) -> bool {
+    let is_foreign = |name: &&str| event.get(name).is_some() && !own_fields(kind).contains(name);
     // An error may say what it likes.
-    kind != EventKind::Error
-        && fields.iter().any(|(name, field)| field.is_some() && !own_fields(kind).contains(name))
+    kind != EventKind::Error && ["message", "index", "content_block", "delta"].iter().any(is_foreign)
 }
 
 /// Why a block is not plain: it has what belongs to a block of another type, or input that is no object.
-pub(super) fn block_oddness(kind: Option<&str>, block: &Block<'_>) -> Option<Odd> {
+pub(super) fn block_oddness(kind: Option<&str>, block: Value<'_>) -> Option<Odd> {
     let foreign = block_foreign(kind?)?;
-    let fields = [
-        ("text", block.text),
-        ("thinking", block.thinking),
-        ("citations", block.citations),
-        ("id", block.id),
-        ("name", block.name),
-        ("input", block.input),
-    ];
-    if fields.iter().any(|(name, field)| field.is_some() && foreign.contains(name)) {
+    if foreign.iter().any(|name| block.get(name).is_some()) {
         return Some(Odd::Foreign);
     }
-    let input =
-        block.input.map(RawValue::get).filter(|input| !input.starts_with('{') && !is_empty_input(input));
-    input.map(|_| Odd::Type)
+    let input = block.get("input").map(Value::raw);
+    input.filter(|input| !input.starts_with('{') && !is_empty_input(input)).map(|_| Odd::Type)
 }
 
 /// Why a delta is not plain: it has what belongs to a delta of another type.
-pub(super) fn delta_oddness(kind: Option<&str>, delta: &BlockDelta<'_>) -> Result<Option<Odd>, DecodeError> {
-    let fields = [
-        ("text", delta.text),
-        ("thinking", delta.thinking),
-        ("partial_json", delta.partial_json),
-        ("signature", delta.signature),
-        ("citation", delta.citation),
-    ];
+pub(super) fn delta_oddness(kind: Option<&str>, delta: Value<'_>) -> Result<Option<Odd>, DecodeError> {
     let own = kind.and_then(delta_field);
-    let is_foreign = |(name, field): &(&str, Field<'_>)| field.is_some() && own != Some(*name);
-    match (own, fields.iter().any(is_foreign)) {
+    let fields = ["text", "thinking", "partial_json", "signature", "citation"];
+    let is_foreign = fields.iter().any(|name| own != Some(*name) && delta.get(name).is_some());
+    match (own, is_foreign) {
         (Some("partial_json"), false) => {
-            Ok(delta.partial_json.filter(|json| !json.get().starts_with('"')).map(|_| Odd::Type))
+            Ok(delta.get("partial_json").filter(|json| !json.is_string()).map(|_| Odd::Type))
         }
         (_, false) => Ok(None),
         (Some(_), true) => Ok(Some(Odd::Foreign)),
@@ -77,23 +54,22 @@ pub(super) fn delta_oddness(kind: Option<&str>, delta: &BlockDelta<'_>) -> Resul
 pub(super) fn frame(frame: &Frame, named: bool) -> Option<Frame> {
     let data = frame.data().or_else(|| frame.lenient_data())?;
     let data = std::str::from_utf8(&data).ok()?;
-    let (kind, json) = document(frame.event(), data);
-    let mut framer = Framer::new(usize::MAX);
-    framer.push(&render::line(kind.as_deref().filter(|_| named), &json));
-    framer.next_frame().ok().flatten()
+    let (kind, json) = event(frame.event(), data);
+    sink::frame(kind.as_deref().filter(|_| named), &json)
 }
 
 /// A block with nothing but what belongs to it.
 pub(super) fn block(raw: &str) -> Cow<'_, str> {
-    let kind = json::member(raw, "type").and_then(json::unquote);
-    match kind.as_deref().and_then(block_foreign) {
-        Some(foreign) => without(raw, foreign),
-        None => Cow::Borrowed(raw),
-    }
+    document::rewrite(raw, Of::Object(&BLOCK), cut_foreign)
+}
+
+fn cut_foreign<'d>(block: Value<'d>, rewrite: &mut Rewrite<'d>) {
+    let foreign = grammar::word(block, "type").and_then(|kind| block_foreign(&kind)).unwrap_or_default();
+    rewrite.cut_members(block, |name| foreign.contains(&name));
 }
 
 /// The name and the data of an event.
-fn document<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, Cow<'a, str>) {
+fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, Cow<'a, str>) {
     let Some(members) = json::members(data) else { return (line.map(str::to_owned), Cow::Borrowed(data)) };
     let word = members.iter().find(|(name, _)| name == "type").and_then(|(_, kind)| json::unquote(kind));
     let Some(word) = word.or_else(|| line.map(str::to_owned)) else { return (None, Cow::Borrowed(data)) };
@@ -114,10 +90,13 @@ fn document<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, Cow<'a, s
     (Some(word), Cow::Owned(object.finish()))
 }
 
+/// A message whose blocks have nothing but what belongs to them.
 fn message(raw: &str) -> Cow<'_, str> {
-    let Some(blocks) = json::member(raw, "content").and_then(json::items) else { return Cow::Borrowed(raw) };
-    let content = json::array(blocks.into_iter().map(block));
-    Cow::Owned(json::patch(raw, &[(&[json::At::Key("content")], &content)]))
+    document::rewrite(raw, Of::Object(&MESSAGE), |message, rewrite| {
+        for block in message.get("content").into_iter().flat_map(Value::items) {
+            cut_foreign(block, rewrite);
+        }
+    })
 }
 
 fn delta(raw: &str) -> Cow<'_, str> {
@@ -133,15 +112,6 @@ fn delta(raw: &str) -> Cow<'_, str> {
         Some(value) => object.raw(field, value).finish(),
         None => object.finish(),
     })
-}
-
-fn without<'a>(raw: &'a str, foreign: &[&str]) -> Cow<'a, str> {
-    let members = json::members(raw).unwrap_or_default();
-    if !members.iter().any(|(name, _)| foreign.contains(&name.as_ref())) {
-        return Cow::Borrowed(raw);
-    }
-    let own = members.iter().filter(|(name, _)| !foreign.contains(&name.as_ref()));
-    Cow::Owned(own.fold(Object::new(), |object, (name, value)| object.raw(name, value)).finish())
 }
 
 /// The fields of an event beside its type.
@@ -163,6 +133,8 @@ fn block_foreign(kind: &str) -> Option<&'static [&'static str]> {
         "thinking" => &["text", "citations", "id", "name", "input"],
         "tool_use" | "server_tool_use" | "mcp_tool_use" => &["text", "thinking", "citations"],
         "redacted_thinking" => &["text", "thinking", "citations", "id", "name", "input"],
+        // Results name no tool.
+        _ if block::is_result(kind) => &["name", "input"],
         _ => return None,
     })
 }

@@ -9,13 +9,14 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::delta::{Channel, Delta, DeltaKind, Slot};
 use crate::json::Nesting;
-use crate::wire::{DecodeError, Lane, Odd};
+use crate::wire::memory::odd_name;
+use crate::wire::{DecodeError, Due, Odd};
 
 use super::block::OPENS;
 
 /// The blocks of a message as they came.
 #[derive(Debug, Default)]
-pub(crate) struct Order {
+pub(crate) struct MessageOrder {
     /// Whether events have an `event` line. Some proxies write none.
     named: Option<bool>,
     started: bool,
@@ -29,7 +30,7 @@ pub(crate) struct Order {
     /// The block that is on its way while others wait for its end.
     front: Option<u32>,
     /// The lanes that wait, and the number of the first of them.
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingBlock>,
     first: u64,
     /// The block that started last waits for what comes next: its input was there, and more of it would be a second one
     /// to some clients.
@@ -38,7 +39,7 @@ pub(crate) struct Order {
 
 #[derive(Debug)]
 struct Block {
-    kind: Kind,
+    kind: OrderKind,
     /// No call that the client runs: the fold takes more of it after its end.
     opaque: bool,
     open: bool,
@@ -50,7 +51,7 @@ struct Block {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum OrderKind {
     Text,
     /// A call of whoever runs it: some clients hand out server tools as calls of their own.
     Call,
@@ -58,27 +59,22 @@ enum Kind {
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingBlock {
     item: u32,
     open: bool,
 }
 
-impl Order {
+impl MessageOrder {
     /// Whether an event has its `event` line as all events of the stream do.
     pub(super) fn name(&mut self, line: Option<&str>, kind: &str) -> Option<Odd> {
-        let named = *self.named.get_or_insert(line.is_some());
-        let agrees = match line {
-            Some(line) => named && line == kind,
-            None => !named,
-        };
-        (!agrees).then_some(Odd::Lines)
+        odd_name(&mut self.named, line, kind)
     }
 
     /// Takes in what an event says. Answers why it is not plain, and when it goes on.
-    pub(super) fn see(&mut self, deltas: &[Delta]) -> Result<(Option<Odd>, Lane), DecodeError> {
+    pub(super) fn see(&mut self, deltas: &[Delta]) -> Result<(Option<Odd>, Due), DecodeError> {
         // What comes after the end closes the stream, if it says anything.
         if self.ended {
-            return Ok((None, Lane::Now));
+            return Ok((None, Due::Now));
         }
         if deltas.first().is_some_and(|delta| delta.kind == DeltaKind::Opening) {
             return self.message(deltas);
@@ -87,12 +83,12 @@ impl Order {
         if std::mem::take(&mut self.unsure) {
             return self.after_filled(deltas);
         }
-        let (mut odd, mut lane) = (None, Lane::Now);
+        let (mut odd, mut lane) = (None, Due::Now);
         for delta in deltas {
             let Slot::At { item, .. } = delta.slot else {
                 if matches!(delta.kind, DeltaKind::Finish(_) | DeltaKind::Terminal | DeltaKind::Error(_)) {
                     self.release_all();
-                    lane = Lane::Last;
+                    lane = Due::Last;
                 }
                 continue;
             };
@@ -119,7 +115,7 @@ impl Order {
     }
 
     /// What comes after a call that started with its input.
-    fn after_filled(&mut self, deltas: &[Delta]) -> Result<(Option<Odd>, Lane), DecodeError> {
+    fn after_filled(&mut self, deltas: &[Delta]) -> Result<(Option<Odd>, Due), DecodeError> {
         let last = self.last;
         last.into_iter().for_each(|item| self.go(item));
         let more = deltas.iter().find_map(|delta| match &delta.kind {
@@ -135,16 +131,16 @@ impl Order {
         let first = more.map(|_| Odd::Type);
         let (odd, lane) = self.see(deltas)?;
         self.unsure = false;
-        Ok((odd, if lane == Lane::Last { lane } else { Lane::After(first) }))
+        Ok((odd, if lane == Due::Last { lane } else { Due::After(first) }))
     }
 
     /// A `message_start`. The blocks in it stand before all others.
-    fn message(&mut self, deltas: &[Delta]) -> Result<(Option<Odd>, Lane), DecodeError> {
+    fn message(&mut self, deltas: &[Delta]) -> Result<(Option<Odd>, Due), DecodeError> {
         let blocks = deltas.iter().filter_map(started).count();
         if std::mem::replace(&mut self.started, true) || self.count > 0 {
             return match blocks {
                 // One adapter says it twice.
-                0 => Ok((Some(Odd::Order), Lane::Now)),
+                0 => Ok((Some(Odd::Order), Due::Now)),
                 _ => Err(DecodeError::ambiguous("one message", "a second one with content")),
             };
         }
@@ -157,50 +153,50 @@ impl Order {
                 self.blocks.insert(item, block);
             }
         }
-        Ok((None, Lane::Now))
+        Ok((None, Due::Now))
     }
 
     fn start(
         &mut self,
         item: u32,
-        kind: Kind,
+        kind: OrderKind,
         filled: bool,
         opaque: bool,
-    ) -> Result<(Option<Odd>, Lane), DecodeError> {
+    ) -> Result<(Option<Odd>, Due), DecodeError> {
         let odd = (item != self.count).then_some(Odd::Order);
         self.count = self.count.saturating_add(1);
         let waits = self.blocks.get(&item).is_some_and(|block| block.open && block.lane.is_some());
         if waits {
             return Err(two_blocks());
         }
-        let is_call = kind == Kind::Call;
+        let is_call = kind == OrderKind::Call;
         let half = self.last.filter(|last| is_call && *last != item && self.is_half(*last));
         let behind = !self.waiting.is_empty() || half.is_some();
         let lane = behind.then(|| self.first + self.waiting.len() as u64);
         self.blocks.insert(item, Block { kind, opaque, open: true, lane, filled, input: Nesting::default() });
         if behind {
             self.front = if self.waiting.is_empty() { half } else { self.front };
-            self.waiting.push_back(Waiting { item, open: true });
-            return Ok((Some(Odd::Order), Lane::Opens));
+            self.waiting.push_back(WaitingBlock { item, open: true });
+            return Ok((Some(Odd::Order), Due::Opens));
         }
         if is_call {
             self.last = Some(item);
         }
         if filled {
             self.unsure = true;
-            return Ok((odd, Lane::Opens));
+            return Ok((odd, Due::Opens));
         }
-        Ok((odd, Lane::Now))
+        Ok((odd, Due::Now))
     }
 
     /// More of a block, or its end.
-    fn go_on(&mut self, item: u32, said: &DeltaKind) -> Result<(Option<Odd>, Lane), DecodeError> {
+    fn go_on(&mut self, item: u32, said: &DeltaKind) -> Result<(Option<Odd>, Due), DecodeError> {
         let says = matches!(said, DeltaKind::Text { .. } | DeltaKind::Call(_) | DeltaKind::Opaque { .. });
         let Some(block) = self.blocks.get_mut(&item) else {
             if says && self.waiting.is_empty() {
                 // A block all the same, of which the start is missing.
                 let unopened = Block {
-                    kind: Kind::Other,
+                    kind: OrderKind::Other,
                     opaque: true,
                     open: true,
                     lane: None,
@@ -214,7 +210,7 @@ impl Order {
                 }
             }
             let speaks = says || *said == DeltaKind::Stop;
-            return Ok((speaks.then_some(Odd::Order), Lane::Now));
+            return Ok((speaks.then_some(Odd::Order), Due::Now));
         };
         if *said == DeltaKind::Stop {
             let odd = (!std::mem::replace(&mut block.open, false)).then_some(Odd::Order);
@@ -228,32 +224,32 @@ impl Order {
             block.input.read(arguments);
         }
         if let Some(lane) = block.lane {
-            return Ok((None, Lane::In(lane)));
+            return Ok((None, Due::In(lane)));
         }
         let is_late = says && !block.open && block.opaque;
         // Input of what is no call is taken for that of the call that started last.
         let is_input =
-            matches!(said, DeltaKind::Call(_)) && (block.kind == Kind::Call || self.last.is_some());
+            matches!(said, DeltaKind::Call(_)) && (block.kind == OrderKind::Call || self.last.is_some());
         if is_late || (is_input && self.last != Some(item)) {
             return Err(DecodeError::ambiguous(
                 "input of the call that started last",
                 "more of another block",
             ));
         }
-        Ok((None, Lane::Now))
+        Ok((None, Due::Now))
     }
 
-    fn stop(&mut self, item: u32) -> Lane {
+    fn stop(&mut self, item: u32) -> Due {
         let lane = self.blocks.get(&item).and_then(|block| block.lane);
         if let Some(lane) = lane {
             let at = usize::try_from(lane - self.first).unwrap_or(usize::MAX);
             if let Some(waiting) = self.waiting.get_mut(at) {
                 waiting.open = false;
             }
-            return Lane::In(lane);
+            return Due::In(lane);
         }
         if self.front != Some(item) || self.waiting.is_empty() {
-            return Lane::Now;
+            return Due::Now;
         }
         let mut released = 0;
         while let Some(next) = self.waiting.pop_front() {
@@ -264,7 +260,7 @@ impl Order {
                 break;
             }
         }
-        Lane::Then(released)
+        Due::Then(released)
     }
 
     fn release_all(&mut self) {
@@ -278,7 +274,7 @@ impl Order {
         self.first += 1;
         if let Some(block) = self.blocks.get_mut(&item) {
             block.lane = None;
-            if block.kind == Kind::Call {
+            if block.kind == OrderKind::Call {
                 self.last = Some(item);
             }
         }
@@ -287,7 +283,7 @@ impl Order {
     /// Whether a block is a call that is open and not whole: more of it has to come.
     fn is_half(&self, item: u32) -> bool {
         self.blocks.get(&item).is_some_and(|block| {
-            block.kind == Kind::Call && block.open && !block.filled && !block.input.is_whole()
+            block.kind == OrderKind::Call && block.open && !block.filled && !block.input.is_whole()
         })
     }
 }
@@ -298,15 +294,15 @@ fn is_filled(kind: &DeltaKind) -> bool {
 }
 
 /// The kind of the block that a delta starts, and whether its input is there.
-fn started(delta: &Delta) -> Option<(Kind, bool)> {
+fn started(delta: &Delta) -> Option<(OrderKind, bool)> {
     match &delta.kind {
         DeltaKind::Start { channel: Channel::Content | Channel::Reasoning | Channel::Refusal } => {
-            Some((Kind::Text, false))
+            Some((OrderKind::Text, false))
         }
-        DeltaKind::Call(call) if call.starts => Some((Kind::Call, call.arguments.is_some())),
+        DeltaKind::Call(call) if call.starts => Some((OrderKind::Call, call.arguments.is_some())),
         DeltaKind::Opaque { kind, .. } if usize::try_from(delta.place.inner) == Ok(OPENS) => {
             let is_call = matches!(&**kind, "server_tool_use" | "mcp_tool_use");
-            Some((if is_call { Kind::Call } else { Kind::Other }, false))
+            Some((if is_call { OrderKind::Call } else { OrderKind::Other }, false))
         }
         _ => None,
     }

@@ -1,17 +1,15 @@
-//! Reading events.
+//! Reading: events and whole messages become deltas.
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-
-use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Runs, Slot, Text, UpstreamError};
+use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Runs, Slot, Text};
 use crate::sse::Frame;
-use crate::wire::{DecodeError, Decoded, Lane, Odd};
+use crate::wire::document::{Of, Spans, Value};
+use crate::wire::{DecodeError, Decoded, Due, Odd};
 
 use super::block::{self, CHOICE};
-use super::hot;
+use super::grammar::{self, EVENT, MESSAGE, PROBE};
 use super::normal;
-use super::view::{self, BlockDelta, Event, Field, Message, MessageDelta};
 
 /// Whether the frame can only be of this format: its `event` line or its type is one that no other API has.
 pub(super) fn sniff(frame: &Frame) -> bool {
@@ -19,26 +17,41 @@ pub(super) fn sniff(frame: &Frame) -> bool {
     if frame.event().is_some_and(own) {
         return true;
     }
-    let Some(data) = frame.data_bytes() else { return false };
-    serde_json::from_slice::<Probe<'_>>(data)
-        .is_ok_and(|probe| view::word(probe.kind).is_some_and(|kind| own(&kind)))
+    let mut spans = Spans::default();
+    let text = frame.data_bytes().and_then(|data| std::str::from_utf8(data).ok());
+    let probe = text.and_then(|text| spans.read(text, Of::Object(&PROBE)).ok());
+    probe.and_then(|probe| grammar::word(probe, "type")).is_some_and(|kind| own(&kind))
+}
+
+/// Whether the body can only be a whole response of this format.
+pub(super) fn sniff_whole(body: &[u8]) -> bool {
+    let mut spans = Spans::default();
+    let probe = std::str::from_utf8(body).ok().and_then(|text| spans.read(text, Of::Object(&PROBE)).ok());
+    probe.is_some_and(|probe| {
+        probe.get("content").is_some() && grammar::word(probe, "type").as_deref() == Some("message")
+    })
 }
 
 /// Reads the data of an event.
 pub(super) fn decode(frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
     let Some(data) = frame.data_bytes() else { return Ok(()) };
-    let data = view::utf8(data)?;
-    if let Some(delta) = hot::read(frame.event(), data) {
-        into.deltas.push(delta);
-        return remember(frame.event(), Some(hot::BLOCK_DELTA), into);
-    }
-    let kind = event(frame.event(), data, into)?;
-    remember(frame.event(), kind.as_deref(), into)
+    let text = grammar::utf8(data)?;
+    let mut spans = Spans::default();
+    let kind = match text.trim_ascii() {
+        "[DONE]" => {
+            into.deltas.push(Delta::stream(DeltaKind::Meta));
+            Ok(None)
+        }
+        _ => spans
+            .decode(text, Of::Object(&EVENT), "an event")
+            .and_then(|document| event(frame.event(), document, into)),
+    };
+    kind.and_then(|kind| remember(frame.event(), kind.as_deref(), into))
 }
 
 /// Holds an event against those before it.
 fn remember(line: Option<&str>, kind: Option<&str>, into: &mut Decoded) -> Result<(), DecodeError> {
-    into.lane = Lane::Now;
+    into.due = Due::Now;
     if !into.memory.is_on {
         return Ok(());
     }
@@ -46,86 +59,78 @@ fn remember(line: Option<&str>, kind: Option<&str>, into: &mut Decoded) -> Resul
     let named = kind.and_then(|kind| order.name(line, kind));
     let (odd, lane) = order.see(&into.deltas)?;
     into.odd = into.odd.or(odd).or(named);
-    into.lane = lane;
+    into.due = lane;
     Ok(())
 }
 
 /// Reads any event. Answers with the name it has to have where events have names.
-pub(super) fn event<'a>(
+fn event<'d>(
     line: Option<&str>,
-    data: &'a str,
+    event: Value<'d>,
     into: &mut Decoded,
-) -> Result<Option<Cow<'a, str>>, DecodeError> {
-    if data.trim_ascii() == "[DONE]" {
-        into.deltas.push(Delta::stream(DeltaKind::Meta));
+) -> Result<Option<Cow<'d, str>>, DecodeError> {
+    if !event.is_object() {
+        into.deltas.push(unknown(Slot::None, "unknown", event.raw().len()));
         return Ok(None);
     }
-    let Some(event) = view::document::<Event<'_>>(data, "an event")? else {
-        into.deltas.push(unknown(Slot::None, "unknown", data.len()));
-        return Ok(None);
-    };
-    let kind = EventKind::of(&event, line)?;
-    if kind.is_some_and(|kind| normal::is_foreign(kind, &event)) {
+    let word = grammar::word(event, "type");
+    let kind = EventKind::of(event, word.as_deref(), line)?;
+    if kind.is_some_and(|kind| normal::is_foreign(kind, event)) {
         into.odd = into.odd.or(Some(Odd::Foreign));
     }
-    let word = view::word(event.kind);
     if word.is_none() && kind.is_some_and(EventKind::is_own) {
         into.odd = into.odd.or(Some(Odd::Type));
     }
-    read(kind, &event, data, into)?;
+    read(kind, event, into)?;
     Ok(word.or_else(|| kind.map(|kind| kind.word().into())))
 }
 
-fn read(
-    kind: Option<EventKind>,
-    event: &Event<'_>,
-    data: &str,
-    into: &mut Decoded,
-) -> Result<(), DecodeError> {
-    match kind {
-        Some(EventKind::MessageStart) => message_start(event, into),
-        Some(EventKind::BlockStart) => block::opened(event.content_block, view::index(event.index)?, into),
+fn read(kind: Option<EventKind>, event: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
+    let delta = match kind {
+        Some(EventKind::MessageStart) => {
+            into.deltas.push(Delta::stream(DeltaKind::Opening));
+            return match event.get("message") {
+                Some(start) => message(start.expect_object("message")?, into),
+                None => Ok(()),
+            };
+        }
+        Some(EventKind::BlockStart) => {
+            let index = grammar::index(event)?;
+            return block::opened(grammar::object(event, "content_block")?, index, into);
+        }
+        Some(EventKind::MessageDelta) => return message_delta(event, into),
         Some(EventKind::BlockDelta) => {
-            let delta = block_delta(event.delta, Slot::item(view::index(event.index)?), &mut into.odd)?;
-            into.deltas.push(delta);
-            Ok(())
+            let slot = Slot::item(grammar::index(event)?);
+            block_delta(grammar::object(event, "delta")?, slot, &mut into.odd)?
         }
-        Some(EventKind::BlockStop) => {
-            let slot = Slot::item(view::index(event.index)?);
-            into.deltas.push(Delta::new(CHOICE, slot, DeltaKind::Stop));
-            Ok(())
-        }
-        Some(EventKind::MessageDelta) => message_delta(event, into),
-        Some(EventKind::MessageStop) => {
-            into.deltas.push(Delta::stream(DeltaKind::Terminal));
-            Ok(())
-        }
-        Some(EventKind::Ping) => {
-            into.deltas.push(Delta::stream(DeltaKind::Ping));
-            Ok(())
-        }
+        Some(EventKind::BlockStop) => Delta::new(CHOICE, Slot::item(grammar::index(event)?), DeltaKind::Stop),
+        Some(EventKind::MessageStop) => Delta::stream(DeltaKind::Terminal),
+        Some(EventKind::Ping) => Delta::stream(DeltaKind::Ping),
+        // Without an `error` the event itself is one.
         Some(EventKind::Error) => {
-            into.deltas.push(Delta::stream(DeltaKind::Error(error(event, data))));
-            Ok(())
+            Delta::stream(DeltaKind::Error(grammar::error(event.get("error").unwrap_or(event))))
         }
         None => {
-            let kind = view::word(event.kind);
-            into.deltas.push(unknown(Slot::None, kind.as_deref().unwrap_or("unknown"), data.len()));
-            Ok(())
+            let kind = grammar::word(event, "type");
+            unknown(Slot::None, kind.as_deref().unwrap_or("unknown"), event.raw().len())
         }
-    }
+    };
+    into.deltas.push(delta);
+    Ok(())
 }
 
 /// Reads a message into deltas: its blocks, its finish and its token counts.
-pub(super) fn message(message: &Message<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
+pub(super) fn message(message: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
     if into.wants_meta {
-        into.id = view::word(message.id).map(Text::from);
-        into.model = view::word(message.model).map(Text::from);
+        into.id = grammar::word(message, "id").map(Text::from);
+        into.model = grammar::word(message, "model").map(Text::from);
     }
-    for (position, raw) in view::array(message.content, "`content`")?.into_iter().enumerate() {
-        block::whole(Some(raw), position, into)?;
+    if let Some(content) = message.get("content") {
+        for (position, block) in content.expect_items("content")?.enumerate() {
+            block::whole(block, position, into)?;
+        }
     }
-    ends(message.stop_reason, message.usage, &mut into.deltas)
+    ends(Some(message), message, &mut into.deltas)
 }
 
 /// The events of the format.
@@ -171,9 +176,8 @@ impl EventKind {
 
     /// The kind of an event. Some clients go by the `event` line and some by the type, so that an event that says
     /// two things would be two events; only one of them could be policed.
-    fn of(event: &Event<'_>, line: Option<&str>) -> Result<Option<Self>, DecodeError> {
-        let word = view::word(event.kind);
-        let by_type = word.as_deref().and_then(Self::named);
+    fn of(event: Value<'_>, word: Option<&str>, line: Option<&str>) -> Result<Option<Self>, DecodeError> {
+        let by_type = word.and_then(Self::named);
         let by_line = line.and_then(Self::named);
         match (by_type, by_line) {
             (Some(kind), Some(other)) if kind != other => {
@@ -181,7 +185,7 @@ impl EventKind {
             }
             (Some(kind), _) => Ok(Some(kind)),
             // A bare error, and one whose own type took the place of the event's.
-            (None, _) if word.is_none() && event.error.is_some() => Ok(Some(Self::Error)),
+            (None, _) if word.is_none() && event.get("error").is_some() => Ok(Some(Self::Error)),
             (None, Some(Self::Error)) => Ok(Some(Self::Error)),
             (None, kind) if word.is_none() => Ok(kind),
             (None, _) => Ok(None),
@@ -194,72 +198,52 @@ impl EventKind {
     }
 }
 
-#[derive(Deserialize)]
-struct Probe<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Field<'a>,
-}
-
-fn message_start(event: &Event<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
-    into.deltas.push(Delta::stream(DeltaKind::Opening));
-    if event.message.is_none() {
-        return Ok(());
-    }
-    message(&view::object(event.message, "`message`")?, into)
-}
-
-fn message_delta(event: &Event<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
+fn message_delta(event: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
     let before = into.deltas.len();
-    let stop_reason = match event.delta {
-        Some(_) => view::object::<MessageDelta<'_>>(event.delta, "`delta`")?.stop_reason,
-        None => None,
-    };
-    ends(stop_reason, event.usage, &mut into.deltas)?;
+    let delta = event.get("delta").map(|delta| delta.expect_object("delta")).transpose()?;
+    ends(delta, event, &mut into.deltas)?;
     if into.deltas.len() == before {
         into.deltas.push(Delta::stream(DeltaKind::Meta));
     }
     Ok(())
 }
 
-fn ends(stop_reason: Field<'_>, usage: Field<'_>, deltas: &mut Vec<Delta>) -> Result<(), DecodeError> {
-    if let Some(reason) = view::finish(stop_reason)? {
+/// The stop reason and the token counts, from where each stands.
+fn ends(stop: Option<Value<'_>>, counts: Value<'_>, deltas: &mut Vec<Delta>) -> Result<(), DecodeError> {
+    if let Some(reason) = stop.map(grammar::finish).transpose()?.flatten() {
         deltas.push(Delta::new(CHOICE, Slot::None, DeltaKind::Finish(reason)));
     }
-    if let Some(usage) = view::usage(usage)? {
+    if let Some(usage) = grammar::usage(counts) {
         deltas.push(Delta::stream(DeltaKind::Usage(usage)));
     }
     Ok(())
 }
 
-fn block_delta(field: Field<'_>, slot: Slot, odd: &mut Option<Odd>) -> Result<Delta, DecodeError> {
-    let delta: BlockDelta<'_> = view::object(field, "`delta`")?;
-    let text = |channel, field, what| {
-        let text = view::filled(field, what)?;
+fn block_delta(delta: Value<'_>, slot: Slot, odd: &mut Option<Odd>) -> Result<Delta, DecodeError> {
+    let text = |channel, field| {
+        let text = grammar::filled(delta, field)?;
         Ok::<_, DecodeError>(text.map_or(DeltaKind::Meta, |text| DeltaKind::Text { channel, text }))
     };
-    let kind = view::word(delta.kind);
-    if let Some(found) = normal::delta_oddness(kind.as_deref(), &delta)? {
+    let kind = grammar::word(delta, "type");
+    if let Some(found) = normal::delta_oddness(kind.as_deref(), delta)? {
         *odd = odd.or(Some(found));
     }
     let kind = match kind.as_deref() {
-        Some("text_delta") => text(Channel::Content, delta.text, "`text` of a text_delta")?,
-        Some("thinking_delta") => text(Channel::Reasoning, delta.thinking, "`thinking` of a thinking_delta")?,
-        Some("input_json_delta") => arguments(delta.partial_json)?,
+        Some("text_delta") => text(Channel::Content, "text")?,
+        Some("thinking_delta") => text(Channel::Reasoning, "thinking")?,
+        Some("input_json_delta") => arguments(delta)?,
         Some("signature_delta") => DeltaKind::Signature,
         Some("citations_delta") => DeltaKind::Annotation { ahead: false },
-        other => {
-            let bytes = field.map_or(0, |raw| raw.get().len());
-            return Ok(unknown(slot, other.unwrap_or("unknown"), bytes));
-        }
+        other => return Ok(unknown(slot, other.unwrap_or("unknown"), delta.raw().len())),
     };
     Ok(Delta::new(CHOICE, slot, kind))
 }
 
 /// More arguments; a value in place of the string that should hold it is taken as its text.
-fn arguments(field: Field<'_>) -> Result<DeltaKind, DecodeError> {
-    let text = match field {
-        Some(raw) if !raw.get().starts_with('"') => Some(Text::from(raw.get())),
-        _ => view::filled(field, "`partial_json`")?,
+fn arguments(delta: Value<'_>) -> Result<DeltaKind, DecodeError> {
+    let text = match delta.get("partial_json") {
+        Some(json) if !json.is_string() => Some(Text::from(json.raw())),
+        _ => grammar::filled(delta, "partial_json")?,
     };
     Ok(text.map_or(DeltaKind::Meta, |text| {
         DeltaKind::Call(CallDelta { arguments: Some(text), ..CallDelta::default() })
@@ -271,10 +255,28 @@ fn unknown(slot: Slot, kind: &str, bytes: usize) -> Delta {
     Delta::new(CHOICE, slot, DeltaKind::Opaque { kind: kind.into(), runs, bytes })
 }
 
-/// The error of an event: its `error`, or, where that is missing, the event itself.
-fn error(event: &Event<'_>, data: &str) -> UpstreamError {
-    match event.error {
-        Some(_) => view::error(event.error),
-        None => view::error(serde_json::from_str(data).ok()),
+/// Reads a whole response into the deltas of a stream.
+pub(super) fn decode_whole(body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
+    let text = grammar::utf8(body)?;
+    let mut spans = Spans::default();
+    spans.decode(text, Of::Object(&MESSAGE), "a message").and_then(|document| whole(document, into))
+}
+
+fn whole(message: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
+    let kind = grammar::word(message, "type");
+    let error = message.get("error");
+    // Without its type it is still a message to a client that does not look at it.
+    let is_message = kind.as_deref() == Some("message") || message.get("content").is_some();
+    if !is_message && error.is_none() {
+        let kind = kind.as_deref().unwrap_or("unknown").into();
+        let kind = DeltaKind::Opaque { kind, runs: Runs::Unknown, bytes: message.raw().len() };
+        into.deltas.push(Delta::new(CHOICE, Slot::None, kind));
+        return Ok(());
     }
+    if is_message {
+        self::message(message, into)?;
+    }
+    let last = error.map_or(DeltaKind::Terminal, |error| DeltaKind::Error(grammar::error(error)));
+    into.deltas.push(Delta::stream(last));
+    Ok(())
 }

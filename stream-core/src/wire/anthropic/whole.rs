@@ -1,53 +1,195 @@
-//! Reading whole, not streamed, responses.
+//! Writing a whole message: a response that is not streamed, or what stands in a `message_start`.
 
-use serde::Deserialize;
+use bytes::Bytes;
 
-use crate::delta::{Delta, DeltaKind, Runs, Slot};
-use crate::wire::{DecodeError, Decoded};
+use crate::delta::{Channel, DeltaKind, FinishReason};
+use crate::json;
+use crate::sse::Frame;
+use crate::wire::{Ending, EndingKind, Fate, Outgoing, Part};
 
 use super::block::CHOICE;
-use super::read;
-use super::view::{self, Field, Message};
+use super::blocks::BlockKind;
+use super::made::{self, StopFields};
+use super::normal;
+use super::write::{MessagesWriter, data};
 
-/// Whether the body can only be a whole response of this format.
-pub(super) fn sniff(body: &[u8]) -> bool {
-    serde_json::from_slice::<Probe<'_>>(body)
-        .is_ok_and(|probe| probe.content.is_some() && view::word(probe.kind).as_deref() == Some("message"))
-}
-
-/// Reads a whole response into the deltas of a stream.
-pub(super) fn decode(body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
-    let json = view::utf8(body)?;
-    let Some(message) = view::document::<Message<'_>>(json, "a message")? else {
-        into.deltas.push(unknown("unknown", json.len()));
-        return Ok(());
-    };
-    let kind = view::word(message.kind);
-    // Without its type it is still a message to a client that does not look at it.
-    let is_message = kind.as_deref() == Some("message") || message.content.is_some();
-    if !is_message && message.error.is_none() {
-        into.deltas.push(unknown(kind.as_deref().unwrap_or("unknown"), json.len()));
-        return Ok(());
+impl MessagesWriter {
+    /// Writes a whole response (rule 24): as it came if nothing was touched, else with what is left of it.
+    pub(super) fn whole_body(&mut self, body: &Outgoing, ending: Option<&Ending>) -> Bytes {
+        self.turns.end();
+        let came = body.frame.as_ref().map(|frame| frame.raw().clone()).unwrap_or_default();
+        self.untouched = body.is_untouched();
+        self.odd = body.frame.as_ref().and_then(Frame::odd).filter(|_| self.normalise);
+        if ending.is_none() && body.is_untouched() && self.odd.is_none() {
+            return came;
+        }
+        self.note(&body.parts);
+        let message = std::str::from_utf8(&came).ok().filter(|json| is_message(json));
+        let json = message.unwrap_or("{}");
+        let written = match ending {
+            Some(ending) if ending.kind == EndingKind::Error => made::error(ending).1.finish(),
+            // A refusal ends the turn: no call may stay to be run, and text is all there is to keep.
+            Some(Ending { message: explanation, .. }) => {
+                let content = self.content(json, &body.parts, |kind| kind == BlockKind::Text);
+                made::message(message, &content, &StopFields::refusal(explanation))
+            }
+            None => {
+                let mut content = self.content(json, &body.parts, |_| true);
+                self.complete_whole(&mut content);
+                let stop = match message {
+                    Some(json) => stop_fields(json, finish(&body.parts)),
+                    None => StopFields::reason("end_turn"),
+                };
+                made::message(message, &content, &stop)
+            }
+        };
+        Bytes::from(written)
     }
-    if is_message {
-        read::message(&message, into)?;
+
+    /// Writes a `message_start`. Some of them hold blocks, even a stop reason.
+    pub(super) fn opening(&mut self, frame: &Frame, parts: &[Part], out: &mut Vec<Bytes>) {
+        if parts.iter().any(|part| part.delta.kind == DeltaKind::Opening && part.fate == Fate::Dropped) {
+            self.held_opening = frame.data().or_else(|| frame.lenient_data());
+            return;
+        }
+        if self.normalise && self.turns.turn(CHOICE).opened {
+            // One adapter says it twice; to some clients the second one is a new message.
+            return self.insert_all(parts, out);
+        }
+        let finish = finish(parts);
+        if finish.is_none() && !parts.iter().any(is_in_block) {
+            self.sink.raw(frame, out);
+            self.turns.turn(CHOICE).opened = true;
+            self.settle(false, out);
+            return self.insert_all(parts, out);
+        }
+        let untouched = self.waiting.is_empty() && parts.iter().all(|part| part.fate == Fate::Kept);
+        let data = data(frame);
+        let message = json::member(&data, "message").unwrap_or("{}");
+        let mut content = self.content(message, parts, |_| true);
+        if finish.is_some() {
+            self.complete_whole(&mut content);
+        }
+        let turn = self.turns.turn(CHOICE);
+        turn.opened = true;
+        if finish.is_some() {
+            turn.finish();
+        }
+        if untouched {
+            return self.sink.raw(frame, out);
+        }
+        let message = made::message(Some(message), &content, &stop_fields(message, finish));
+        self.emit(made::message_start(&message), out);
     }
-    let last = match message.error {
-        Some(_) => DeltaKind::Error(view::error(message.error)),
-        None => DeltaKind::Terminal,
-    };
-    into.deltas.push(Delta::stream(last));
-    Ok(())
+
+    /// The blocks of `message` that leave, by the fate of their parts, and those inserted between them.
+    pub(super) fn content(
+        &mut self,
+        message: &str,
+        parts: &[Part],
+        may_leave: fn(BlockKind) -> bool,
+    ) -> Vec<String> {
+        let items = json::member(message, "content").and_then(json::items).unwrap_or_default();
+        let mut content = Vec::new();
+        for kind in std::mem::take(&mut self.waiting) {
+            self.insert_whole(&kind, &mut content);
+        }
+        let mut block: Vec<&Part> = Vec::new();
+        let mut after: Vec<&Part> = Vec::new();
+        for part in parts {
+            if part.fate == Fate::Inserted {
+                if BlockKind::opened_by(&part.delta.kind).is_some_and(|kind| !may_leave(kind)) {
+                    continue;
+                }
+                // Within a block there is no place; it goes behind what the block has said, or before the block.
+                if block.iter().any(|part| part.delta.kind.is_payload()) {
+                    after.push(part);
+                } else {
+                    self.insert_whole(&part.delta.kind, &mut content);
+                }
+            } else if is_in_block(part) {
+                block.push(part);
+                if part.delta.kind == DeltaKind::Stop {
+                    let raw = usize::try_from(part.delta.place.outer).ok().and_then(|at| items.get(at));
+                    let raw =
+                        raw.map(|raw| if self.odd.is_some() { normal::block(raw) } else { (*raw).into() });
+                    let parts = std::mem::take(&mut block);
+                    content.extend(raw.and_then(|raw| self.whole_block(&raw, &parts, may_leave)));
+                    for part in after.drain(..) {
+                        self.insert_whole(&part.delta.kind, &mut content);
+                    }
+                }
+            }
+        }
+        content
+    }
+
+    /// Adds the notice, if nothing else is left to read.
+    pub(super) fn complete_whole(&mut self, content: &mut Vec<String>) {
+        if let Some(text) = self.turns.notice(CHOICE) {
+            self.insert_whole(&DeltaKind::Text { channel: Channel::Content, text }, content);
+        }
+    }
+
+    fn whole_block(
+        &mut self,
+        raw: &str,
+        parts: &[&Part],
+        may_leave: fn(BlockKind) -> bool,
+    ) -> Option<String> {
+        let first = parts.first()?;
+        let item = first.item()?;
+        let kind = BlockKind::opened_by(&first.delta.kind)?;
+        let block = if may_leave(kind) { written(raw, kind, parts) } else { None };
+        self.blocks.start(first.key, item, kind, block.is_some());
+        self.blocks.stop(first.key, item);
+        block
+    }
 }
 
-#[derive(Deserialize)]
-struct Probe<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Field<'a>,
-    #[serde(borrow)]
-    content: Field<'a>,
+/// The stop fields of a message by the fate of its finish.
+pub(super) fn stop_fields(message: &str, finish: Option<(&FinishReason, Fate)>) -> StopFields {
+    match finish {
+        Some((reason, Fate::Edited)) => StopFields::reason(reason.raw()),
+        _ => StopFields::of(message),
+    }
 }
 
-fn unknown(kind: &str, bytes: usize) -> Delta {
-    Delta::new(CHOICE, Slot::None, DeltaKind::Opaque { kind: kind.into(), runs: Runs::Unknown, bytes })
+/// The finish among the parts that leaves, and how.
+pub(super) fn finish(parts: &[Part]) -> Option<(&FinishReason, Fate)> {
+    parts.iter().find_map(|part| match &part.delta.kind {
+        DeltaKind::Finish(reason) if part.fate != Fate::Dropped => Some((reason, part.fate)),
+        _ => None,
+    })
+}
+
+fn is_in_block(part: &Part) -> bool {
+    part.came() && part.item().is_some()
+}
+
+/// A whole block as its parts want it; `None` if nothing of it leaves.
+fn written(raw: &str, kind: BlockKind, parts: &[&Part]) -> Option<String> {
+    let first = parts.first()?;
+    if parts.iter().all(|part| part.fate == Fate::Kept) {
+        return Some(raw.to_owned());
+    }
+    let text = parts.iter().find_map(|part| match &part.delta.kind {
+        DeltaKind::Text { text, .. } if part.fate != Fate::Dropped && !text.is_empty() => Some(&**text),
+        _ => None,
+    });
+    match (&first.delta.kind, kind) {
+        (_, BlockKind::Thinking) => Some(made::thinking_block(raw, text.unwrap_or_default())),
+        _ if first.fate == Fate::Dropped => None,
+        // The API refuses an empty text block in the next request.
+        (_, BlockKind::Text) => text.map(made::text_block),
+        (DeltaKind::Call(call), _) if first.fate == Fate::Edited => {
+            Some(made::call_block(raw, call, &made::whole_input(call.arguments.as_deref())))
+        }
+        _ => Some(raw.to_owned()),
+    }
+}
+
+fn is_message(json: &str) -> bool {
+    json::member(json, "content").is_some()
+        || json::member(json, "type").and_then(json::unquote).as_deref() == Some("message")
 }

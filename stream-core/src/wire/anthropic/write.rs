@@ -4,22 +4,25 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-use crate::delta::{Channel, DeltaKind, FinishReason, Slot, Text, Usage};
-use crate::json::{self, At};
+use crate::block::BlockKey;
+use crate::delta::{Channel, DeltaKind, FinishReason, Usage};
+use crate::json;
 use crate::sse::Frame;
+use crate::wire::sink::{self, Sink};
+use crate::wire::turn::{Turn, TurnLedger, Weight};
 use crate::wire::{self, Ending, Fate, Odd, Outgoing, Part, Writer, WriterOptions};
 
-use super::block::{OPENS, is_empty_input};
+use super::block::{CHOICE, OPENS, is_empty_input};
+use super::blocks::{BlockKind, Blocks};
+use super::made::{self, Event};
 use super::normal;
-use super::numbers::{BlockKind, Numbers};
-use super::render;
 
 /// Writes one message.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct MessagesWriter {
-    /// Stands in for an answer of which nothing is left.
-    pub(super) notice: Option<Text>,
-    pub(super) numbers: Numbers,
+    pub(super) turns: TurnLedger,
+    pub(super) sink: Sink,
+    pub(super) blocks: Blocks,
     /// Inserted text and calls that wait for the block on the wire to stop.
     pub(super) waiting: VecDeque<DeltaKind>,
     /// Bytes of inserted text that found no place.
@@ -29,22 +32,8 @@ pub(super) struct MessagesWriter {
     pub(super) last_usage: Option<Bytes>,
     /// The data of a `message_start` that did not leave.
     pub(super) held_opening: Option<Bytes>,
-    /// The message has begun on the wire.
-    pub(super) opened: bool,
-    /// Text or a call has left; reasoning alone leaves a turn empty.
-    pub(super) shown: bool,
-    /// Payload was dropped.
-    pub(super) withheld: bool,
-    /// A stop reason has left.
-    pub(super) finished: bool,
-    /// A `message_stop` or an error has left.
-    pub(super) ended: bool,
-    /// The last bytes written were an event without its border.
-    torn: bool,
     /// Frames that are not plain are written anew (rule 28).
     pub(super) normalise: bool,
-    /// Events have an `event` line: some proxies write none.
-    named: Option<bool>,
     /// Why the last frame was written anew, and whether every part of it was kept.
     pub(super) odd: Option<Odd>,
     pub(super) untouched: bool,
@@ -53,66 +42,49 @@ pub(super) struct MessagesWriter {
 impl MessagesWriter {
     pub(super) fn new(options: &WriterOptions) -> Self {
         Self {
-            notice: options.empty_notice.clone(),
-            numbers: Numbers::new(options.normalise),
-            waiting: VecDeque::new(),
-            unplaced: 0,
-            usage: Usage::default(),
-            last_usage: None,
-            held_opening: None,
-            opened: false,
-            shown: false,
-            withheld: false,
-            finished: false,
-            ended: false,
-            torn: false,
+            turns: TurnLedger::new(options),
+            blocks: Blocks::new(options.normalise),
             normalise: options.normalise,
-            named: None,
-            odd: None,
-            untouched: false,
+            ..Self::default()
         }
     }
 
     /// The frame as it is to be written: as it came if it is plain; `None` where nothing of it is an event.
     fn normal(&mut self, frame: Frame, parts: &mut Vec<Part>) -> Option<Frame> {
-        let has_data = frame.data_bytes().is_some_and(|data| data.starts_with(b"{"));
-        let named = match has_data {
-            true => *self.named.get_or_insert(frame.event().is_some()),
-            false => self.named.unwrap_or(true),
-        };
         self.odd = frame.odd().filter(|_| self.normalise);
         if self.odd.is_none() {
             return Some(frame);
         }
         wire::without_stray(&frame, parts);
-        normal::frame(&frame, named)
+        normal::frame(&frame, self.sink.is_named_or(&frame))
     }
 
-    /// Writes events of our own, after the border that the last one may lack.
-    pub(super) fn emit(&mut self, bytes: Bytes, out: &mut Vec<Bytes>) {
-        if std::mem::take(&mut self.torn) {
-            out.push(Bytes::from_static(b"\n\n"));
-        }
-        out.push(bytes);
+    /// Writes an event of our own.
+    pub(super) fn emit(&mut self, (kind, event): Event, out: &mut Vec<Bytes>) {
+        self.sink.event(Some(kind), &event.finish(), out);
     }
 
     /// Takes in what counts of every part, whether it leaves or not.
     pub(super) fn note(&mut self, parts: &[Part]) {
-        for part in parts {
-            match &part.delta.kind {
-                DeltaKind::Usage(usage) => self.usage.merge(*usage),
-                DeltaKind::Text { text, .. } if part.fate == Fate::Edited => self.withheld |= text.is_empty(),
-                kind => self.withheld |= part.fate == Fate::Dropped && kind.is_payload(),
-            }
+        for part in own(parts) {
+            let weight = match &part.delta.kind {
+                DeltaKind::Usage(usage) => {
+                    self.usage.merge(*usage);
+                    continue;
+                }
+                // A block that the provider runs, and its name.
+                DeltaKind::Opaque { .. } => Weight::Aside,
+                DeltaKind::Call(call) if !call.starts => Weight::Aside,
+                kind if kind.is_payload() => Weight::of(kind),
+                _ => continue,
+            };
+            self.turns.note(part, part.fate, weight);
         }
     }
 
     /// Writes the event of a frame that holds just one, as all but `message_start` do.
     fn event(&mut self, frame: &Frame, parts: &[Part], out: &mut Vec<Bytes>) {
-        let in_block = own(parts).find_map(|part| match part.delta.slot {
-            Slot::At { item, .. } => Some((part, item)),
-            _ => None,
-        });
+        let in_block = own(parts).find_map(|part| Some((part, part.item()?)));
         let Some((first, item)) = in_block else { return self.message_event(frame, parts, out) };
         let continues = matches!(first.delta.kind, DeltaKind::Opaque { .. })
             && usize::try_from(first.delta.place.inner) != Ok(OPENS);
@@ -120,101 +92,108 @@ impl MessagesWriter {
             return self.block_event(frame, item, first, out);
         };
         let leaves = first.fate != Fate::Dropped;
-        if let Some(displaced) = self.numbers.displace(item) {
-            self.emit(render::block_stop(displaced), out);
+        if let Some(displaced) = self.blocks.displace(item) {
+            self.turns.turn(CHOICE).whole_call(displaced);
+            self.emit(made::block_stop(displaced), out);
         }
-        if let Some(number) = self.numbers.start(first.key, item, kind, leaves) {
+        if let Some(number) = self.start(first.key, item, kind, leaves) {
             self.block_start(frame, (item, number), (first, kind), parts, out);
         }
+    }
+
+    /// A block starts upstream. Gives its number on the wire, if it leaves.
+    fn start(&mut self, key: Option<BlockKey>, item: u32, kind: BlockKind, leaves: bool) -> Option<u64> {
+        let number = self.blocks.start(key, item, kind, leaves)?;
+        let turn = self.turns.turn(CHOICE);
+        turn.opened = true;
+        if kind.may_run() {
+            turn.half_call(number);
+        }
+        Some(number)
     }
 
     fn block_start(
         &mut self,
         frame: &Frame,
-        (item, number): (u32, u32),
+        (item, number): (u32, u64),
         (first, kind): (&Part, BlockKind),
         parts: &[Part],
         out: &mut Vec<Bytes>,
     ) {
-        self.opened = true;
         let text = own(parts).find_map(|part| match &part.delta.kind {
             DeltaKind::Text { text, .. } if part.fate != Fate::Dropped => Some(&**text),
             _ => None,
         });
         let text = text.unwrap_or_default();
-        self.shown |= kind == BlockKind::Call || (kind == BlockKind::Text && !text.is_empty());
         if own(parts).all(|part| part.fate == Fate::Kept) && self.odd != Some(Odd::Type) {
             return self.keep(frame, item, number, out);
         }
         let data = data(frame);
-        let block = json::find(&data, &[At::Key("content_block")]).unwrap_or("{}");
+        let block = json::member(&data, "content_block").unwrap_or("{}");
         match (&first.delta.kind, kind) {
             (DeltaKind::Call(call), _) => {
                 let arguments = call.arguments.as_deref().unwrap_or_default();
                 let was_filled = json::member(block, "input").is_some_and(|input| !is_empty_input(input));
                 let fits = was_filled && json::is_object(arguments) && self.odd != Some(Odd::Type);
                 let input = if fits { arguments } else { "{}" };
-                self.emit(render::block_start(number, &render::call_block(block, call, input)), out);
+                self.emit(made::block_start(number, &made::call_block(block, call, input)), out);
                 if !fits && !arguments.is_empty() {
-                    self.emit(render::input_delta(number, arguments), out);
+                    self.emit(made::input_delta(number, arguments), out);
                 }
             }
             (DeltaKind::Opaque { .. }, _) if self.odd == Some(Odd::Type) => {
                 let input = json::member(block, "input").unwrap_or("{}");
-                let empty = json::patch(block, &[(&[At::Key("input")], "{}")]);
-                self.emit(render::block_start(number, &empty), out);
-                self.emit(render::input_delta(number, input), out);
+                let empty = json::set(block, &[("input", "{}")]);
+                self.emit(made::block_start(number, &empty), out);
+                self.emit(made::input_delta(number, input), out);
             }
             (_, BlockKind::Thinking) => {
-                self.emit(render::block_start(number, &render::thinking_block(block, text)), out);
+                self.emit(made::block_start(number, &made::thinking_block(block, text)), out);
             }
-            (_, BlockKind::Text) => self.emit(render::block_start(number, &render::text_block(text)), out),
+            (_, BlockKind::Text) => self.emit(made::block_start(number, &made::text_block(text)), out),
             _ => self.keep(frame, item, number, out),
         }
     }
 
     /// A delta or stop of a block.
     fn block_event(&mut self, frame: &Frame, item: u32, part: &Part, out: &mut Vec<Bytes>) {
-        if self.normalise && part.fate != Fate::Dropped && !self.numbers.knows(part.key, item) {
+        if self.normalise && part.fate != Fate::Dropped && !self.blocks.knows(part.key, item) {
             self.start_unopened(item, part, out);
         }
         if self.normalise
             && part.fate != Fate::Dropped
             && matches!(part.delta.kind, DeltaKind::Call(_))
-            && !self.numbers.takes_input(part.key, item)
+            && !self.blocks.takes_input(part.key, item)
         {
             // Some clients would give these arguments to a call that they are not of.
             self.odd = self.odd.or(Some(Odd::Identity));
             return;
         }
-        let number = self.numbers.find(part.key, item);
         let stops = part.delta.kind == DeltaKind::Stop;
-        match (&part.delta.kind, number) {
-            // A block whose start did not leave has nothing that could.
-            (_, None) => {}
-            _ if part.fate == Fate::Dropped => return,
-            (DeltaKind::Text { channel, text }, Some(number)) => {
-                self.opened = true;
-                self.shown |= *channel != Channel::Reasoning && !text.is_empty();
-                match part.fate {
-                    Fate::Edited if text.is_empty() => {}
-                    Fate::Edited => self.emit(render::text_delta(number, *channel, text), out),
-                    _ => self.keep(frame, item, number, out),
-                }
+        if let Some(number) = self.blocks.find(part.key, item) {
+            if part.fate == Fate::Dropped {
+                return;
             }
-            (DeltaKind::Call(call), Some(number)) if part.fate == Fate::Edited => {
-                self.opened = true;
-                if let Some(arguments) = call.arguments.as_deref().filter(|arguments| !arguments.is_empty()) {
-                    self.emit(render::input_delta(number, arguments), out);
+            self.turns.turn(CHOICE).opened = true;
+            match (&part.delta.kind, part.fate) {
+                (DeltaKind::Text { text, .. }, Fate::Edited) if text.is_empty() => {}
+                (DeltaKind::Text { channel, text }, Fate::Edited) => {
+                    self.emit(made::text_delta(number, *channel, text), out);
                 }
-            }
-            (_, Some(number)) => {
-                self.opened = true;
-                self.keep(frame, item, number, out);
+                (DeltaKind::Call(call), Fate::Edited) => {
+                    let arguments = call.arguments.as_deref().filter(|arguments| !arguments.is_empty());
+                    if let Some(arguments) = arguments {
+                        self.emit(made::input_delta(number, arguments), out);
+                    }
+                }
+                _ => self.keep(frame, item, number, out),
             }
         }
+        // A block whose start did not leave has nothing that could, but for its end.
         if stops {
-            self.numbers.stop(part.key, item);
+            if let Some(number) = self.blocks.stop(part.key, item) {
+                self.turns.turn(CHOICE).whole_call(number);
+            }
             self.settle(false, out);
         }
     }
@@ -223,11 +202,11 @@ impl MessagesWriter {
     fn start_unopened(&mut self, item: u32, part: &Part, out: &mut Vec<Bytes>) {
         let DeltaKind::Text { channel, .. } = part.delta.kind else { return };
         let (kind, block) = match channel {
-            Channel::Reasoning => (BlockKind::Thinking, render::thinking_block("{}", "")),
-            Channel::Content | Channel::Refusal => (BlockKind::Text, render::text_block("")),
+            Channel::Reasoning => (BlockKind::Thinking, made::thinking_block("{}", "")),
+            Channel::Content | Channel::Refusal => (BlockKind::Text, made::text_block("")),
         };
-        if let Some(number) = self.numbers.start(part.key, item, kind, true) {
-            self.emit(render::block_start(number, &block), out);
+        if let Some(number) = self.start(part.key, item, kind, true) {
+            self.emit(made::block_start(number, &block), out);
         }
     }
 
@@ -244,38 +223,33 @@ impl MessagesWriter {
             _ => None,
         });
         match finish {
-            Some((reason, Fate::Edited)) => self.patched(frame, &finish_with(frame, reason), out),
+            Some((reason, Fate::Edited)) => self.sink.patched(frame, &finish_with(frame, reason), out),
             // An ending takes its place, with the usage.
             Some((_, Fate::Dropped)) => return,
-            _ => self.raw(frame, out),
+            _ => self.sink.raw(frame, out),
         }
         for part in own(parts).filter(|part| part.fate != Fate::Dropped) {
-            match part.delta.kind {
-                DeltaKind::Finish(_) => self.finished = true,
-                DeltaKind::Terminal | DeltaKind::Error(_) => self.ended = true,
-                _ => continue,
+            if ends_message(&part.delta.kind) || matches!(part.delta.kind, DeltaKind::Error(_)) {
+                self.turns.note(part, part.fate, Weight::Nothing);
+                self.turns.turn(CHOICE).opened = true;
             }
-            self.opened = true;
         }
     }
 
     /// Writes a frame as it came, but for the number of its block.
-    fn keep(&mut self, frame: &Frame, item: u32, number: u32, out: &mut Vec<Bytes>) {
-        if item == number {
-            return self.raw(frame, out);
+    fn keep(&mut self, frame: &Frame, item: u32, number: u64, out: &mut Vec<Bytes>) {
+        if u64::from(item) == number {
+            return self.sink.raw(frame, out);
         }
-        let number = number.to_string();
-        self.patched(frame, &json::patch(&data(frame), &[(&[At::Key("index")], &number)]), out);
+        self.sink.patched(frame, &json::set(&data(frame), &[("index", &number.to_string())]), out);
     }
 
-    fn patched(&mut self, frame: &Frame, data: &str, out: &mut Vec<Bytes>) {
-        self.emit(render::with_data(frame, data), out);
-        self.torn = !frame.is_terminated();
-    }
-
-    pub(super) fn raw(&mut self, frame: &Frame, out: &mut Vec<Bytes>) {
-        self.emit(frame.raw().clone(), out);
-        self.torn = !frame.is_terminated();
+    /// A frame without the lines that belong to no event: one of them may be what was dropped.
+    fn event_only(frame: Frame) -> Frame {
+        let data = frame.data().or_else(|| frame.lenient_data());
+        let json = data.as_deref().and_then(|data| std::str::from_utf8(data).ok());
+        let alone = json.and_then(|json| sink::frame(sink::name(&frame, json).as_deref(), json));
+        alone.unwrap_or(frame)
     }
 }
 
@@ -290,11 +264,12 @@ impl Writer for MessagesWriter {
         let Some(frame) = self.normal(frame, &mut parts) else {
             return self.insert_all(&parts, out);
         };
+        self.sink.learn(&frame, frame.data_bytes());
         if parts.is_empty() {
-            return self.raw(&frame, out);
+            return self.sink.raw(&frame, out);
         }
         let untouched = parts.iter().all(|part| part.fate == Fate::Kept);
-        let frame = if frame.is_stray() && !untouched { render::event_only(&frame) } else { frame };
+        let frame = if frame.is_stray() && !untouched { Self::event_only(frame) } else { frame };
         if parts.iter().any(|part| part.delta.kind == DeltaKind::Opening) {
             return self.opening(&frame, &parts, out);
         }
@@ -318,18 +293,23 @@ impl Writer for MessagesWriter {
     }
 
     fn keep_alive(&self) -> Bytes {
-        if self.opened {
+        if self.turns.known(CHOICE).is_some_and(|turn| turn.opened) {
             return Bytes::from_static(b"event: ping\ndata: {\"type\": \"ping\"}\n\n");
         }
         Bytes::from_static(b": keep-alive\n\n")
     }
 
     fn whole(&mut self, body: Outgoing, ending: Option<&Ending>) -> Bytes {
-        self.write_body(&body, ending)
+        self.whole_body(&body, ending)
     }
 
     fn ended(&self) -> bool {
-        self.ended
+        self.turns.has_ended()
+    }
+
+    fn is_plain(&self) -> bool {
+        let finished = self.turns.known(CHOICE).is_some_and(Turn::is_finished);
+        self.sink.is_at_border() && !self.turns.has_ended() && !finished && self.waiting.is_empty()
     }
 
     fn unplaced(&mut self) -> usize {
@@ -349,7 +329,7 @@ pub(super) fn data(frame: &Frame) -> String {
 
 /// The parts that came with the frame.
 fn own(parts: &[Part]) -> impl Iterator<Item = &Part> {
-    parts.iter().filter(|part| part.fate != Fate::Inserted)
+    parts.iter().filter(|part| part.came())
 }
 
 fn ends_message(kind: &DeltaKind) -> bool {
@@ -359,7 +339,8 @@ fn ends_message(kind: &DeltaKind) -> bool {
 /// The data of a `message_delta` with another stop reason; the stop sequence belonged to the one before.
 fn finish_with(frame: &Frame, reason: &FinishReason) -> String {
     let reason = json::quote(reason.raw());
-    let delta = |field| [At::Key("delta"), At::Key(field)];
-    let edits = [(&delta("stop_reason")[..], &*reason), (&delta("stop_sequence")[..], "null")];
-    json::patch(&data(frame), &edits)
+    let data = data(frame);
+    let delta = json::member(&data, "delta").unwrap_or("{}");
+    let delta = json::set(delta, &[("stop_reason", &reason), ("stop_sequence", "null")]);
+    json::set(&data, &[("delta", &delta)])
 }

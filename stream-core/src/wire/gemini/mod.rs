@@ -5,13 +5,13 @@
 //! the copies within an event are what a candidate carries beside its content: grounding, citations, URL context,
 //! log probabilities and the `finishMessage`.
 
-mod document;
-mod ledger;
+mod calls;
+mod grammar;
+mod made;
 mod partial;
-mod parts;
 mod read;
 mod rebuild;
-mod view;
+mod whole;
 mod write;
 
 #[cfg(test)]
@@ -21,7 +21,8 @@ pub use partial::join_partial_args;
 
 use crate::delta::FinishKind;
 use crate::sse::Frame;
-use crate::wire::{DecodeError, Decoded, Odd, Traits, WireFormat, Writer, WriterOptions};
+use crate::wire::document::{Of, Spans, Value};
+use crate::wire::{DecodeError, Decoded, Odd, Piece, PieceName, Traits, WireFormat, Writer, WriterOptions};
 
 /// The format of Gemini's `streamGenerateContent` (`alt=sse`, or a JSON array as a whole body) and
 /// `generateContent`, on the Gemini API and on Vertex AI.
@@ -34,7 +35,7 @@ impl WireFormat for Gemini {
     }
 
     fn sniff(&self, frame: &Frame) -> bool {
-        frame.data_bytes().is_some_and(view::is_response)
+        frame.data_bytes().is_some_and(grammar::is_response)
     }
 
     fn decode(&self, frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
@@ -47,7 +48,7 @@ impl WireFormat for Gemini {
     }
 
     fn sniff_whole(&self, body: &[u8]) -> bool {
-        view::is_response(body) || view::is_responses(body)
+        grammar::is_whole(body)
     }
 
     fn decode_whole(&self, body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
@@ -71,6 +72,18 @@ impl WireFormat for Gemini {
             arguments_are_json: true,
             reasoning_is_signed: false,
         }
+    }
+
+    fn pieces<'d>(&self, document: &'d str) -> Vec<Piece<'d>> {
+        let mut spans = Spans::default();
+        let Ok(response) = spans.read(document, Of::Object(&grammar::RESPONSE)) else { return Vec::new() };
+        let candidates = response.get("candidates").into_iter().flat_map(Value::items);
+        let tokens = candidates.filter_map(|candidate| {
+            let (start, end) = candidate.get("logprobsResult")?.span();
+            let name = PieceName::default().below(candidate.get("index").map_or("0", Value::raw));
+            Some(Piece::new(name, &document[start..end]))
+        });
+        tokens.collect()
     }
 
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {

@@ -3,19 +3,20 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::document::Document;
-use super::ledger::Ledger;
-use super::parts::{self, Draft, draft};
+use super::calls::CandidateLedger;
+use super::grammar::{KEPT_OF_CANDIDATE, KEPT_OF_CONTENT, KEPT_OF_ERROR, KEPT_OF_RESPONSE};
+use super::made::{self, Draft, draft};
 use super::read::{BESIDE, locate};
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind};
-use crate::json::{self, At};
+use crate::json;
+use crate::wire::document::{Rewrite, Value};
 use crate::wire::{Fate, Part};
 
 /// How a rebuilt response closes the choices that finish in it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Closing<'d> {
     /// As it came, after a notice where nothing is left of the answer (rule 21).
-    Own(Option<&'d str>),
+    Own,
     /// Not at all: a refusal follows.
     Later,
     /// Every choice is refused, with this message.
@@ -24,80 +25,160 @@ pub(super) enum Closing<'d> {
 
 /// Patches a response of which no part was touched: with a signature that moves in from an earlier call, or another
 /// finish reason. `None` if that is not enough; the same text if nothing had to change.
-pub(super) fn patch(ledger: &mut Ledger, text: &str, parts: &[Part]) -> Option<String> {
+pub(super) fn patch(ledger: &mut CandidateLedger, response: Value<'_>, parts: &[Part]) -> Option<String> {
     let reworded = |part: &Part| matches!(part.delta.kind, DeltaKind::Finish(_)) && part.fate == Fate::Edited;
     if !parts.iter().all(|part| ledger.fate(part) == Fate::Kept || reworded(part)) {
         return None;
     }
-    let mut edits: Vec<(Vec<At<'static>>, String)> = Vec::new();
+    let mut rewrite = Rewrite::new(response);
     for part in parts {
-        let (_, candidate) = locate(part.delta.place.outer);
-        let mut path = vec![At::Key("candidates"), At::Item(candidate)];
+        let (_, position) = locate(part.delta.place.outer);
+        let candidate = response.get("candidates").and_then(|candidates| candidates.items().nth(position));
         if let DeltaKind::Finish(reason) = &part.delta.kind
             && part.fate == Fate::Edited
         {
-            path.push(At::Key("finishReason"));
-            edits.push((path, json::quote(reason.raw())));
+            let came = candidate.and_then(|candidate| candidate.get("finishReason"));
+            came.into_iter().for_each(|came| rewrite.set(came, json::quote(reason.raw())));
         } else if ledger.signs(part) {
-            path.extend([At::Key("content"), At::Key("parts"), At::Item(part.delta.place.inner as usize)]);
+            let parts = candidate.and_then(|candidate| candidate.get("content")?.get("parts"))?;
+            let came = parts.items().nth(part.delta.place.inner as usize)?;
             let signature = ledger.take_signature(part.delta.choice.unwrap_or_default())?;
-            let raw = json::find(text, &path)?;
-            if parts::signature(raw).is_none() {
-                edits.push((path, parts::with_signature(raw, &signature)));
+            if made::signature(came.raw()).is_none() {
+                rewrite.set(came, made::with_signature(came.raw(), &signature));
             }
         }
     }
-    let edits: Vec<(&[At<'_>], &str)> = edits.iter().map(|(path, raw)| (&path[..], &raw[..])).collect();
-    Some(json::patch(text, &edits))
+    Some(rewrite.finish())
 }
 
 /// Builds a response anew from what is left of its parts; `None` if nothing has to leave.
 pub(super) fn rebuild(
-    ledger: &mut Ledger,
-    document: &Document<'_>,
+    ledger: &mut CandidateLedger,
+    response: Value<'_>,
     parts: &[Part],
     closing: Closing<'_>,
 ) -> Option<String> {
     let touched = parts.iter().filter(|part| part.fate != Fate::Kept && part.fate != Fate::Inserted);
+    let candidates: Vec<Taken<'_>> =
+        response.get("candidates").into_iter().flat_map(Value::items).map(Taken::apart).collect();
     let mut rebuild = Rebuild {
         ledger,
-        document,
-        drafts: (0..document.candidates()).map(|position| Draft::new(number(parts, position))).collect(),
+        drafts: (0..candidates.len()).map(|position| Draft::new(number(parts, position))).collect(),
+        candidates,
         touched: touched.map(place).collect(),
         whole: None,
         signed: None,
         called: None,
     };
-    let mut lasting = document.has_prompt_feedback();
+    let mut lasting = response.get("promptFeedback").is_some();
     for part in parts {
         rebuild.part(part, closing);
         lasting |= matches!(part.delta.kind, DeltaKind::Usage(_) | DeltaKind::Error(_));
     }
-    let Rebuild { ledger, mut drafts, .. } = rebuild;
+    let Rebuild { ledger, candidates, mut drafts, .. } = rebuild;
     if let Closing::Refused(message) = closing {
-        for number in ledger.numbers() {
+        for number in ledger.turns.choices() {
             draft(&mut drafts, number).refuse(message);
         }
     }
     let says = lasting || drafts.iter().any(|draft| !draft.is_empty());
-    says.then(|| document.build(&drafts))
+    says.then(|| build(response, &candidates, &drafts))
+}
+
+/// The response built anew. The first drafts are those of its candidates, in order; others are added.
+fn build(response: Value<'_>, candidates: &[Taken<'_>], drafts: &[Draft<'_>]) -> String {
+    let own = candidates.iter().map(Some).chain(std::iter::repeat(None));
+    let candidates = json::array(drafts.iter().zip(own).map(|(draft, candidate)| match candidate {
+        Some(candidate) => candidate.build(draft),
+        None => draft.candidate(),
+    }));
+    let mut has_candidates = drafts.is_empty();
+    let response = response.map(|name, value| match name {
+        "candidates" => {
+            has_candidates = true;
+            Some(Cow::Owned(candidates.clone()))
+        }
+        "error" => Some(Cow::Owned(json::only(value.raw(), &KEPT_OF_ERROR).finish())),
+        name => KEPT_OF_RESPONSE.contains(&name).then_some(Cow::Borrowed(value.raw())),
+    });
+    response.maybe("candidates", Some(&*candidates).filter(|_| !has_candidates)).finish()
+}
+
+/// A candidate taken apart.
+struct Taken<'d> {
+    candidate: Value<'d>,
+    content: Option<Value<'d>>,
+    parts: Vec<Value<'d>>,
+}
+
+impl<'d> Taken<'d> {
+    fn apart(candidate: Value<'d>) -> Self {
+        let content = candidate.get("content");
+        let parts = content.and_then(|content| content.get("parts"));
+        Self { candidate, content, parts: parts.into_iter().flat_map(Value::items).collect() }
+    }
+
+    fn build(&self, draft: &Draft<'_>) -> String {
+        let mut candidate = json::Object::new();
+        let (mut said, mut finished) = (false, false);
+        for (name, value) in self.candidate.members() {
+            candidate = match &*name {
+                "content" => {
+                    said = true;
+                    candidate.raw(&name, &self.content(draft))
+                }
+                "finishReason" => {
+                    finished = true;
+                    draft.finish(candidate)
+                }
+                known if KEPT_OF_CANDIDATE.contains(&known) => candidate.raw(&name, value.raw()),
+                _ => candidate,
+            };
+        }
+        if !said && !draft.parts.is_empty() {
+            candidate = candidate.raw("content", &draft.content());
+        }
+        if !finished {
+            candidate = draft.finish(candidate);
+        }
+        candidate.finish()
+    }
+
+    fn content(&self, draft: &Draft<'_>) -> String {
+        let content = self.content.filter(|content| content.members().next().is_some());
+        let parts = (!draft.parts.is_empty()).then(|| json::array(&draft.parts));
+        let (content, parts) = match (content, parts) {
+            (None, None) => return String::from("{}"),
+            (None, Some(_)) => return draft.content(),
+            (Some(content), parts) => (content, parts),
+        };
+        let mut said = false;
+        let content = content.map(|name, value| match name {
+            "parts" => {
+                said = true;
+                parts.clone().map(Cow::Owned)
+            }
+            name => KEPT_OF_CONTENT.contains(&name).then_some(Cow::Borrowed(value.raw())),
+        });
+        content.maybe("parts", parts.as_deref().filter(|_| !said)).finish()
+    }
 }
 
 /// Makes the part that an inserted delta asks for.
-pub(super) fn inserted(ledger: &mut Ledger, delta: &Delta) -> Option<String> {
+pub(super) fn inserted(ledger: &mut CandidateLedger, delta: &Delta) -> Option<String> {
     match &delta.kind {
-        DeltaKind::Text { channel, text } if !text.is_empty() => Some(parts::text(*channel, text, None)),
+        DeltaKind::Text { channel, text } if !text.is_empty() => Some(made::text(*channel, text, None)),
         DeltaKind::Call(call) => {
             let signature = ledger.take_signature(delta.choice.unwrap_or_default());
-            Some(parts::call(call, signature.as_deref()))
+            Some(made::call(call, signature.as_deref()))
         }
         _ => None,
     }
 }
 
 struct Rebuild<'a, 'd> {
-    ledger: &'a mut Ledger,
-    document: &'a Document<'d>,
+    ledger: &'a mut CandidateLedger,
+    candidates: Vec<Taken<'d>>,
     /// One for each candidate, then those that insertions needed.
     drafts: Vec<Draft<'d>>,
     /// The places of which something was dropped or edited.
@@ -117,8 +198,9 @@ impl<'d> Rebuild<'_, 'd> {
             // An ending takes its place.
             DeltaKind::Finish(_) if fate == Fate::Dropped => true,
             DeltaKind::Finish(reason) => {
-                let raw = self.document.finish(candidate).filter(|_| fate == Fate::Kept);
-                if let (Closing::Own(_), Some(draft)) = (closing, self.drafts.get_mut(candidate)) {
+                let raw = self.candidates.get(candidate).filter(|_| fate == Fate::Kept);
+                let raw = raw.and_then(|taken| taken.candidate.get("finishReason")).map(Value::raw);
+                if let (Closing::Own, Some(draft)) = (closing, self.drafts.get_mut(candidate)) {
                     draft.finish =
                         Some(raw.map_or_else(|| Cow::Owned(json::quote(reason.raw())), Cow::Borrowed));
                 }
@@ -139,13 +221,11 @@ impl<'d> Rebuild<'_, 'd> {
                 false
             }
         };
-        let mut empty = Vec::new();
-        if matches!(closing, Closing::Own(_)) || !finishes {
-            self.ledger.note(part, fate, &mut empty);
+        if finishes && !matches!(closing, Closing::Own) {
+            return;
         }
-        let Closing::Own(Some(notice)) = closing else { return };
-        for choice in empty {
-            let made = parts::text(Channel::Content, notice, None);
+        for (choice, notice) in self.ledger.note(part, fate) {
+            let made = made::text(Channel::Content, &notice, None);
             draft(&mut self.drafts, choice).parts.push(made.into());
         }
     }
@@ -153,7 +233,11 @@ impl<'d> Rebuild<'_, 'd> {
     /// Writes what is left of one of upstream's parts.
     fn own(&mut self, part: &Part, fate: Fate, candidate: usize) {
         let place = place(part);
-        let Some(raw) = self.document.part(candidate, part.delta.place.inner as usize) else { return };
+        let inner = part.delta.place.inner as usize;
+        let Some(raw) = self.candidates.get(candidate).and_then(|taken| taken.parts.get(inner)) else {
+            return;
+        };
+        let raw = raw.raw();
         if fate == Fate::Kept && !self.touched.contains(&place) {
             if self.whole != Some(place) {
                 self.whole = Some(place);
@@ -162,7 +246,7 @@ impl<'d> Rebuild<'_, 'd> {
             }
             return;
         }
-        let own = parts::signature(raw).filter(|_| self.signed != Some(place));
+        let own = made::signature(raw).filter(|_| self.signed != Some(place));
         self.signed = Some(place);
         if let Some(made) = self.piece(part, fate, raw, own) {
             self.push(candidate, made.into());
@@ -173,9 +257,9 @@ impl<'d> Rebuild<'_, 'd> {
     fn moved(&mut self, part: &Part, raw: &'d str) -> Cow<'d, str> {
         if self.ledger.signs(part)
             && let Some(signature) = self.ledger.take_signature(part.delta.choice.unwrap_or_default())
-            && parts::signature(raw).is_none()
+            && made::signature(raw).is_none()
         {
-            return parts::with_signature(raw, &signature).into();
+            return made::with_signature(raw, &signature).into();
         }
         raw.into()
     }
@@ -188,7 +272,7 @@ impl<'d> Rebuild<'_, 'd> {
             DeltaKind::Text { channel, text } => {
                 // A signature outlives its text (rule 22).
                 let text = if leaves { &**text } else { "" };
-                (!text.is_empty() || own.is_some()).then(|| parts::text(*channel, text, own))
+                (!text.is_empty() || own.is_some()).then(|| made::text(*channel, text, own))
             }
             DeltaKind::Call(call) if leaves => {
                 self.called = Some(place(part));
@@ -201,11 +285,11 @@ impl<'d> Rebuild<'_, 'd> {
                 None
             }
             DeltaKind::Opaque { kind, .. } if leaves => {
-                json::member(raw, kind).map(|value| parts::field(kind, value, own))
+                json::member(raw, kind).map(|value| made::field(kind, value, own))
             }
-            DeltaKind::Opaque { .. } => own.map(|own| parts::text(Channel::Content, "", Some(own))),
+            DeltaKind::Opaque { .. } => own.map(|own| made::text(Channel::Content, "", Some(own))),
             DeltaKind::Stop if leaves && self.called != Some(place(part)) && self.ledger.is_open(choice) => {
-                Some(parts::field("functionCall", "{}", own))
+                Some(made::field("functionCall", "{}", own))
             }
             _ => None,
         }
@@ -216,9 +300,9 @@ impl<'d> Rebuild<'_, 'd> {
         let signature = own.or(waiting.as_deref());
         let came = json::member(raw, "functionCall");
         match came {
-            Some(came) if fate == Fate::Kept => parts::field("functionCall", came, signature),
-            came if !call.starts => parts::fragment(came, call.arguments.as_deref(), signature),
-            _ => parts::call(call, signature),
+            Some(came) if fate == Fate::Kept => made::field("functionCall", came, signature),
+            came if !call.starts => made::fragment(came, call.arguments.as_deref(), signature),
+            _ => made::call(call, signature),
         }
     }
 

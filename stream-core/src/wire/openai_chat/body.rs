@@ -1,13 +1,14 @@
 //! Reading the payload of a choice.
 
-use serde_json::value::RawValue;
+use std::borrow::Cow;
 
+use super::grammar::{SIGNATURES, filled, integer, is_void};
 use super::place::{Field, put};
-use super::read::{opaque, parse};
-use super::view::{Body, Call, Content, ContentPart, Detail, Str, is_void, text_of};
+use super::read::opaque;
 use crate::delta::{CallDelta, CallFlavor, Channel, Delta, DeltaKind, Runs, Slot, Text};
 use crate::json;
-use crate::wire::{DecodeError, Decoded};
+use crate::wire::document::Value;
+use crate::wire::{DecodeError, Decoded, Odd};
 
 /// Reads the payload of one `delta` or `message`: reasoning, content, refusal, calls.
 pub(super) struct BodyReader<'r> {
@@ -19,157 +20,158 @@ pub(super) struct BodyReader<'r> {
 }
 
 impl BodyReader<'_> {
-    pub(super) fn body(&mut self, body: &Body<'_>) -> Result<(), DecodeError> {
+    pub(super) fn body(&mut self, body: Value<'_>) -> Result<(), DecodeError> {
         self.reasoning(body)?;
-        match &body.content {
+        match body.get("content").map(|content| Content::read(content, "content")).transpose()? {
             Some(Content::Text(text)) => {
-                self.text(Channel::Content, text, Field::Content, 0, bit(Field::Content));
+                self.text(Channel::Content, &text, Field::Content, 0, bit(Field::Content));
             }
-            Some(Content::List(items)) => {
-                for (item, raw) in items.iter().enumerate() {
-                    self.content_part(raw.get(), item)?;
+            Some(Content::List(list)) => {
+                for (item, part) in list.items().enumerate() {
+                    self.content_part(part, item)?;
                 }
             }
             None => {}
         }
-        if let Some(audio) = &body.audio {
-            if let Some(Str(text)) = &audio.transcript {
-                self.text(Channel::Content, text, Field::Transcript, 0, 0);
+        if let Some(audio) = body.get("audio") {
+            let audio = audio.expect_object("audio")?;
+            if let Some(text) = string(audio, "transcript")? {
+                self.text(Channel::Content, &text, Field::Transcript, 0, 0);
             }
-            if let Some(data) = audio.data.filter(|data| !is_void(data.get())) {
-                let kind = opaque("audio", Runs::Server, data.get().len());
+            if let Some(data) = audio.get("data").filter(|data| !is_void(data.raw())) {
+                let kind = opaque("audio", Runs::Server, data.raw().len());
                 self.push(Slot::None, kind, Field::Audio, 0);
             }
         }
-        if let Some(Str(text)) = &body.refusal {
-            self.text(Channel::Refusal, text, Field::Refusal, 0, 0);
+        if let Some(text) = string(body, "refusal")? {
+            self.text(Channel::Refusal, &text, Field::Refusal, 0, 0);
         }
         self.calls(body)
     }
 
-    fn reasoning(&mut self, body: &Body<'_>) -> Result<(), DecodeError> {
-        let mut signed = body.signed;
-        let details = match body.reasoning_details {
-            Some(raw) => parse::<Vec<Option<Detail<'_>>>>(raw.get(), "a list of reasoning details")?,
-            None => Vec::new(),
-        };
+    fn reasoning(&mut self, body: Value<'_>) -> Result<(), DecodeError> {
+        let details = Details::read(body)?;
         // Twins repeat each other and are said once; one that says something else is payload of its own.
-        let filled = |twin: &'_ Option<Str<'_>>| twin.as_ref().is_some_and(|text| !text.0.is_empty());
-        let of_details: String = details.iter().flatten().map(Detail::first).collect();
-        let twins = [(&body.reasoning_content, Field::ReasoningContent), (&body.reasoning, Field::Reasoning)];
+        let twins = [
+            (string(body, "reasoning_content")?, Field::ReasoningContent),
+            (string(body, "reasoning")?, Field::Reasoning),
+        ];
         let mut said: Option<&str> = None;
         for (at, (twin, field)) in twins.iter().enumerate() {
-            let Some(Str(text)) = twin else { continue };
-            if !filled(twin) || said == Some(text) {
+            let Some(text) = twin.as_deref().filter(|text| !text.is_empty() && said != Some(*text)) else {
                 continue;
-            }
+            };
             let mut fields = bit(*field);
             for (other, field) in &twins[at + 1..] {
-                let same = other.as_ref().is_some_and(|other| other.0 == *text);
-                fields |= if same { bit(*field) } else { 0 };
+                fields |= if other.as_deref() == Some(text) { bit(*field) } else { 0 };
             }
-            if of_details == *text {
+            if details.text == text {
                 fields |= bit(Field::ReasoningDetail);
             }
             self.text(Channel::Reasoning, text, *field, 0, fields);
             said = Some(text);
         }
-        for (item, detail) in details.iter().enumerate() {
-            let Some(detail) = detail else { continue };
+        for (item, [first, second]) in details.items.iter().enumerate() {
             let field = Field::ReasoningDetail;
-            if said != Some(&of_details) {
-                self.text(Channel::Reasoning, detail.first(), field, item, bit(field));
+            if said != Some(&details.text) {
+                self.text(Channel::Reasoning, first, field, item, bit(field));
             }
-            self.text(Channel::Reasoning, detail.second(), field, item, bit(Field::Other));
+            self.text(Channel::Reasoning, second, field, item, bit(Field::Other));
         }
-        signed |= details.iter().flatten().any(Detail::is_signed);
-        if signed {
+        let signs =
+            |(name, value): (Cow<'_, str>, Value<'_>)| SIGNATURES.contains(&&*name) && !is_void(value.raw());
+        if details.are_signed || body.unknown().any(signs) {
             self.push(Slot::Run, DeltaKind::Signature, Field::Signature, 0);
         }
         Ok(())
     }
 
-    fn content_part(&mut self, raw: &str, item: usize) -> Result<(), DecodeError> {
-        let is_object = raw.starts_with('{');
-        let part = match is_object {
-            true => Some(parse::<ContentPart<'_>>(raw, "a content part")?),
-            false => None,
-        };
-        let kind = part.as_ref().and_then(|part| part.kind.as_ref()).map_or("unknown", |kind| &kind.0);
-        match part.as_ref() {
-            Some(ContentPart { text: Some(Str(text)), .. }) if matches!(kind, "text" | "output_text") => {
-                self.text(Channel::Content, text, Field::ContentItem, item, bit(Field::ContentItem));
+    fn content_part(&mut self, part: Value<'_>, item: usize) -> Result<(), DecodeError> {
+        if part.is_string() {
+            // Some clients take a string for a part with nothing but text.
+            self.text(Channel::Content, &part.text(), Field::ContentItem, item, bit(Field::ContentItem));
+            return Ok(());
+        }
+        let text = string(part, "text")?;
+        let untyped = if text.is_some() { "text" } else { "unknown" };
+        let kind = string(part, "type")?.filter(|kind| !kind.is_empty()).unwrap_or(Cow::Borrowed(untyped));
+        let thinking =
+            part.get("thinking").map(|thinking| Content::read(thinking, "thinking")).transpose()?;
+        match (text, thinking) {
+            (Some(text), _) if matches!(&*kind, "text" | "output_text") => {
+                self.text(Channel::Content, &text, Field::ContentItem, item, bit(Field::ContentItem));
             }
-            Some(ContentPart { thinking: Some(thinking), .. }) if kind == "thinking" => {
-                let text = thinking_text(thinking)?;
+            (_, Some(thinking)) if kind == "thinking" => {
+                let text = thinking.joined()?;
                 self.text(Channel::Reasoning, &text, Field::ContentItem, item, bit(Field::ContentItem));
             }
-            _ if is_void(raw) => {}
+            _ if is_void(part.raw()) => {}
             _ => {
-                let kind = opaque(kind, Runs::Unknown, raw.len());
+                let kind = opaque(&kind, Runs::Unknown, part.raw().len());
                 self.push(Slot::None, kind, Field::ContentItem, item);
             }
         }
         Ok(())
     }
 
-    fn calls(&mut self, body: &Body<'_>) -> Result<(), DecodeError> {
-        if let Some(raw) = body.tool_calls {
-            let calls = parse::<Vec<&RawValue>>(raw.get(), "a list of tool calls")?;
-            for (item, call) in calls.into_iter().enumerate() {
-                self.tool_call(call.get(), item)?;
+    fn calls(&mut self, body: Value<'_>) -> Result<(), DecodeError> {
+        if let Some(calls) = body.get("tool_calls") {
+            for (item, call) in calls.expect_items("tool_calls")?.enumerate() {
+                if !call.is_null() {
+                    self.tool_call(call.expect_object("tool_calls[]")?, item)?;
+                }
             }
         }
-        if let Some(call) = &body.function_call {
-            let name = call.name.as_ref().map(|name| name.0.as_ref());
-            let delta = self.call_delta(None, name, call.arguments, CallFlavor::LegacyFunction);
+        if let Some(call) = body.get("function_call") {
+            let call = call.expect_object("function_call")?;
+            let delta = self.call_delta(None, call, "arguments", CallFlavor::LegacyFunction)?;
             self.call(Slot::Call { index: None }, delta, Field::FunctionCall, 0);
         }
         Ok(())
     }
 
-    fn tool_call(&mut self, raw: &str, item: usize) -> Result<(), DecodeError> {
-        let Some(call) = parse::<Option<Call<'_>>>(raw, "a tool call")? else { return Ok(()) };
-        let (name, arguments, flavor) = match (&call.function, &call.custom) {
+    fn tool_call(&mut self, call: Value<'_>, item: usize) -> Result<(), DecodeError> {
+        let (function, custom) = (call.get("function"), call.get("custom"));
+        let (tool, input, flavor) = match (function, custom) {
             // Which of them runs is up to the client; only one could be judged.
             (Some(_), Some(_)) => {
                 return Err(DecodeError::ambiguous("a call of one kind of tool", "one of two kinds"));
             }
-            (Some(function), _) => (function.name.as_ref(), function.arguments, CallFlavor::Function),
-            (None, Some(custom)) => (custom.name.as_ref(), custom.input, CallFlavor::Custom),
-            (None, None) if is_foreign(raw) => {
-                let kind = opaque("tool_call", Runs::Unknown, raw.len());
+            (Some(function), _) => (function.expect_object("function")?, "arguments", CallFlavor::Function),
+            (None, Some(custom)) => (custom.expect_object("custom")?, "input", CallFlavor::Custom),
+            (None, None) if call.unknown().any(|(_, value)| !is_void(value.raw())) => {
+                let kind = opaque("tool_call", Runs::Unknown, call.raw().len());
                 self.push(Slot::None, kind, Field::ToolCall, item);
                 return Ok(());
             }
-            (None, None) => (None, None, CallFlavor::Function),
+            // Neither a name nor arguments.
+            (None, None) => (call, "arguments", CallFlavor::Function),
         };
-        self.into.odd = self.into.odd.or_else(|| call.odd());
-        let id = call.id();
-        let delta = self.call_delta(id.as_deref(), name.map(|name| name.0.as_ref()), arguments, flavor);
-        self.call(Slot::Call { index: call.index() }, delta, Field::ToolCall, item);
+        self.into.odd = self.into.odd.or_else(|| odd_call(call));
+        // Some servers send an empty id, or the word `null`, on continuations.
+        let id = filled(call.get("id")).filter(|id| id != "null");
+        let delta = self.call_delta(id.map(Text::from), tool, input, flavor)?;
+        let index = call.get("index").and_then(|index| integer(index.raw()));
+        self.call(Slot::Call { index }, delta, Field::ToolCall, item);
         Ok(())
     }
 
     fn call_delta(
         &self,
-        id: Option<&str>,
-        name: Option<&str>,
-        arguments: Option<&RawValue>,
+        id: Option<Text>,
+        tool: Value<'_>,
+        input: &str,
         flavor: CallFlavor,
-    ) -> CallDelta {
-        CallDelta {
-            id: id.map(Text::from),
-            name: name.filter(|name| !name.is_empty()).map(Text::from),
-            arguments: arguments
-                .map(|raw| text_of(raw.get()))
-                .filter(|text| !text.is_empty())
-                .map(Text::from),
+    ) -> Result<CallDelta, DecodeError> {
+        Ok(CallDelta {
+            id,
+            name: string(tool, "name")?.filter(|name| !name.is_empty()).map(Text::from),
+            arguments: filled(tool.get(input)).map(Text::from),
             flavor,
             starts: self.whole,
             unopened: false,
             ..CallDelta::default()
-        }
+        })
     }
 
     fn call(&mut self, slot: Slot, call: CallDelta, field: Field, item: usize) {
@@ -197,22 +199,95 @@ fn bit(field: Field) -> u16 {
     1 << (field as u16)
 }
 
-/// The text of a `thinking` part: a string, or a list of text parts.
-fn thinking_text(thinking: &Content<'_>) -> Result<String, DecodeError> {
-    match thinking {
-        Content::Text(text) => Ok(text.as_ref().to_owned()),
-        Content::List(items) => items.iter().try_fold(String::new(), |mut all, raw| {
-            let part = parse::<ContentPart<'_>>(raw.get(), "a part of thinking")?;
-            all.push_str(part.text.as_ref().map_or("", |text| &text.0));
-            Ok(all)
-        }),
+/// What is not plain about the fields of a call, whatever came before it.
+fn odd_call(call: Value<'_>) -> Option<Odd> {
+    let (index, id) = (call.get("index"), call.get("id"));
+    if index.is_some_and(|raw| json::count(raw.raw()).is_none()) {
+        return Some(Odd::Number);
+    }
+    // The word that some servers send for no id is a new one to those who go by ids.
+    if id.is_some_and(|raw| raw.raw() == "\"null\"") {
+        return Some(Odd::Identity);
+    }
+    let (function, custom) = (call.get("function"), call.get("custom"));
+    let arguments = function.and_then(|function| function.get("arguments"));
+    let input = custom.and_then(|custom| custom.get("input"));
+    let strings = [id, arguments, input].into_iter().flatten().all(Value::is_string);
+    let said = match call.get("type").map_or("\"\"", Value::raw) {
+        "\"\"" => true,
+        "\"function\"" => custom.is_none(),
+        "\"custom\"" => function.is_none(),
+        _ => function.is_none() && custom.is_none(),
+    };
+    (!strings || !said).then_some(Odd::Type)
+}
+
+/// Content, or thinking: a string, or a list of parts.
+pub(super) enum Content<'d> {
+    Text(Cow<'d, str>),
+    List(Value<'d>),
+}
+
+impl<'d> Content<'d> {
+    pub(super) fn read(value: Value<'d>, what: &str) -> Result<Self, DecodeError> {
+        match value.is_list() {
+            true => Ok(Self::List(value)),
+            false => value.expect_string(what).map(Self::Text),
+        }
+    }
+
+    /// The text of all parts.
+    fn joined(self) -> Result<Cow<'d, str>, DecodeError> {
+        let list = match self {
+            Self::Text(text) => return Ok(text),
+            Self::List(list) => list,
+        };
+        list.items()
+            .try_fold(String::new(), |mut all, part| {
+                all.push_str(&string(part.expect_object("thinking[]")?, "text")?.unwrap_or_default());
+                Ok(all)
+            })
+            .map(Cow::Owned)
     }
 }
 
-/// Whether an item of `tool_calls` that is neither a function nor a custom tool holds something all the same.
-fn is_foreign(raw: &str) -> bool {
-    json::members(raw)
-        .into_iter()
-        .flatten()
-        .any(|(name, value)| !matches!(name.as_ref(), "index" | "id" | "type") && !is_void(value))
+/// What `reasoning_details` say.
+#[derive(Default)]
+struct Details<'d> {
+    /// For each its text, or its summary where it has none; and a summary beside the text that says something else.
+    items: Vec<[Cow<'d, str>; 2]>,
+    /// The first of all.
+    text: String,
+    are_signed: bool,
+}
+
+impl<'d> Details<'d> {
+    fn read(body: Value<'d>) -> Result<Self, DecodeError> {
+        let mut details = Self::default();
+        let Some(list) = body.get("reasoning_details") else { return Ok(details) };
+        for detail in list.expect_items("reasoning_details")? {
+            if detail.is_null() {
+                details.items.push(Default::default());
+                continue;
+            }
+            let detail = detail.expect_object("reasoning_details[]")?;
+            let text = string(detail, "text")?.unwrap_or_default();
+            let summary = string(detail, "summary")?.unwrap_or_default();
+            let (first, second) = match (text.is_empty(), text == summary) {
+                (true, _) => (summary, Cow::default()),
+                (_, true) => (text, Cow::default()),
+                _ => (text, summary),
+            };
+            details.text.push_str(&first);
+            details.items.push([first, second]);
+            let signed = |name: &&str| detail.get(name).is_some_and(|raw| !is_void(raw.raw()));
+            details.are_signed |= ["data", "signature"].iter().any(signed);
+        }
+        Ok(details)
+    }
+}
+
+/// A field that has to be a string, if it is there.
+fn string<'d>(object: Value<'d>, name: &str) -> Result<Option<Cow<'d, str>>, DecodeError> {
+    object.get(name).map(|field| field.expect_string(name)).transpose()
 }

@@ -13,24 +13,23 @@
 //! | `audio.transcript` | spoken audio | is content; the sound is opaque |
 
 mod body;
-mod fragment;
+mod calls;
+mod grammar;
+mod interleaved;
+mod made;
+mod pieces;
 mod place;
-mod raw;
 mod read;
-mod state;
-mod turns;
-mod view;
+mod rebuild;
 mod whole;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use serde_json::value::RawValue;
+pub(super) use made::error;
 
-use super::{DecodeError, Decoded, Traits, WireFormat, Writer, WriterOptions};
+use super::{DecodeError, Decoded, Hole, Piece, Traits, WireFormat, Writer, WriterOptions};
 use crate::delta::FinishKind;
 use crate::sse::Frame;
 
@@ -44,10 +43,7 @@ impl WireFormat for OpenAiChat {
     }
 
     fn sniff(&self, frame: &Frame) -> bool {
-        frame.data_bytes().and_then(Probe::read).is_some_and(|probe| {
-            probe.choices.is_some_and(|raw| raw.get().starts_with('['))
-                || probe.object.is_some_and(|raw| raw.get().starts_with("\"chat.completion"))
-        })
+        frame.data_bytes().is_some_and(grammar::is_chunk)
     }
 
     fn decode(&self, frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
@@ -55,12 +51,7 @@ impl WireFormat for OpenAiChat {
     }
 
     fn sniff_whole(&self, body: &[u8]) -> bool {
-        Probe::read(body).is_some_and(|probe| {
-            let Some(choices) = probe.choices else { return false };
-            probe.object.is_some_and(|raw| raw.get() == "\"chat.completion\"")
-                || serde_json::from_str::<Vec<MessageProbe>>(choices.get())
-                    .is_ok_and(|choices| choices.iter().any(|choice| choice.message.is_some()))
-        })
+        grammar::is_completion(body)
     }
 
     fn decode_whole(&self, body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
@@ -85,33 +76,15 @@ impl WireFormat for OpenAiChat {
         }
     }
 
+    fn holes(&self) -> &'static [Hole] {
+        super::holes::CHAT
+    }
+
+    fn pieces<'d>(&self, document: &'d str) -> Vec<Piece<'d>> {
+        pieces::of(document)
+    }
+
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {
         Box::new(write::ChatWriter::new(options))
     }
-}
-
-/// What tells a chunk or a body of this format from all others.
-#[derive(Deserialize)]
-struct Probe<'a> {
-    #[serde(borrow)]
-    choices: Option<&'a RawValue>,
-    #[serde(borrow)]
-    object: Option<&'a RawValue>,
-}
-
-impl<'a> Probe<'a> {
-    fn read(data: &'a [u8]) -> Option<Self> {
-        // Most frames of other formats have neither word, and need no parse.
-        let find = |word: &str| memchr::memmem::find(data, word.as_bytes()).is_some();
-        if find("\"choices\"") || find("\"chat.completion") {
-            serde_json::from_slice(data).ok()
-        } else {
-            None
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct MessageProbe {
-    message: Option<IgnoredAny>,
 }

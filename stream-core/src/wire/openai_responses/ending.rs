@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use super::document;
 use super::made;
+use super::rebuild;
 use super::write::ResponsesWriter;
 use crate::delta::{Channel, DeltaKind};
 use crate::json;
@@ -19,18 +19,18 @@ impl ResponsesWriter {
     pub(super) fn write_ending(&mut self, ending: &Ending, out: &mut Vec<Bytes>) {
         self.sequence.enter_made();
         if !self.sink.has_events() {
-            let opening = document::response(&self.response(), &[("output", "[]".to_owned())]);
+            let opening = rebuild::response(&self.response(), &[("output", "[]".to_owned())]);
             self.make(made::with_response(made::CREATED, &opening), out);
         }
         // A half call under an ending that does not throw is run by clients.
-        let refuses = ending.kind == EndingKind::Refuse && !self.ledger.has_open_call();
+        let refuses = ending.kind == EndingKind::Refuse && self.turns.refusable(true).is_some();
         let event = if refuses {
             self.close_items(out);
             // The event that follows has no place for a sentence.
             self.insert_one(&refusal(ending), out);
             made::with_response(made::INCOMPLETE, &self.incomplete())
         } else {
-            made::error(&ending.message)
+            made::error(ending)
         };
         self.make(event, out);
         self.sequence.leave();
@@ -43,7 +43,7 @@ impl ResponsesWriter {
             Some((*index, item))
         });
         let inserted = self.inserted.iter().map(|(index, item)| (*index, item.as_str()));
-        let mut items: Vec<(u32, &str)> = done.chain(inserted).collect();
+        let mut items: Vec<(u64, &str)> = done.chain(inserted).collect();
         items.sort_by_key(|(index, _)| *index);
         let mut new = vec![
             ("status", json::quote("incomplete")),
@@ -51,7 +51,7 @@ impl ResponsesWriter {
             ("output", json::array(items.iter().map(|(_, item)| item))),
         ];
         new.extend(self.usage.clone().map(|usage| ("usage", usage)));
-        document::response(&self.response(), &new)
+        rebuild::response(&self.response(), &new)
     }
 
     /// The response as the opening told it.

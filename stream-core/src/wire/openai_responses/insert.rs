@@ -5,8 +5,8 @@
 
 use bytes::Bytes;
 
-use super::made;
-use super::write::ResponsesWriter;
+use super::made::{self, Made};
+use super::write::{CHOICE, ResponsesWriter};
 use crate::delta::{Channel, DeltaKind, FinishKind};
 use crate::wire::{Fate, Part};
 
@@ -48,7 +48,7 @@ impl ResponsesWriter {
     }
 
     /// The notice, if the response ends with these parts and everything was dropped. A failure is an answer of its own.
-    pub(super) fn due_notice(&self, parts: &[Part]) -> Option<DeltaKind> {
+    pub(super) fn due_notice(&mut self, parts: &[Part]) -> Option<DeltaKind> {
         let leaves = |part: &&Part| part.fate != Fate::Dropped;
         let ends = parts.iter().filter(leaves).any(|part| part.delta.kind == DeltaKind::Terminal);
         let fails = parts.iter().any(|part| match &part.delta.kind {
@@ -56,26 +56,25 @@ impl ResponsesWriter {
             DeltaKind::Error(_) => true,
             _ => false,
         });
-        let text = self.notice.clone().filter(|_| ends && !fails && self.ledger.is_emptied())?;
+        let text = (ends && !fails).then(|| self.turns.notice(CHOICE)).flatten()?;
         Some(DeltaKind::Text { channel: Channel::Content, text })
     }
 
-    /// The next number for ids made here.
-    pub(super) fn next_made(&mut self) -> u32 {
+    /// An item made here, with the index that it takes.
+    pub(super) fn made(&mut self, inserted: &DeltaKind) -> Option<(u64, Made)> {
+        let index = self.items.insert();
+        self.turns.turn(CHOICE).answer();
         self.made += 1;
-        self.made
+        let made = match inserted {
+            DeltaKind::Call(call) => made::call(self.made, index, call),
+            DeltaKind::Text { channel, text } => made::message(self.made, index, *channel, text),
+            _ => return None,
+        };
+        Some((index, made))
     }
 
     pub(super) fn insert_one(&mut self, inserted: &DeltaKind, out: &mut Vec<Bytes>) {
-        let index = self.ledger.insert();
-        let made = match inserted {
-            DeltaKind::Call(call) => made::call(self.next_made(), index, call),
-            DeltaKind::Text { channel: Channel::Refusal, text } => {
-                made::refusal(self.next_made(), index, text)
-            }
-            DeltaKind::Text { text, .. } => made::message(self.next_made(), index, text),
-            _ => return,
-        };
+        let Some((index, made)) = self.made(inserted) else { return };
         for event in made.events {
             self.make(event, out);
         }
@@ -88,7 +87,7 @@ pub(super) fn around(parts: &[Part]) -> (&[Part], &[Part]) {
     if parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Opening | DeltaKind::Terminal)) {
         return (parts, &[]);
     }
-    let own = parts.iter().position(|part| part.fate != Fate::Inserted).unwrap_or(parts.len());
+    let own = parts.iter().position(Part::came).unwrap_or(parts.len());
     parts.split_at(own)
 }
 

@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
+use super::grammar;
 use super::normal;
-use super::view::{self, ContentPart, Item, Raw};
 use crate::delta::{CallDelta, CallFlavor, Channel, Delta, DeltaKind, Restated, Runs, Slot, Text};
 use crate::json::Object;
 use crate::wire::DecodeError;
+use crate::wire::document::Value;
 
 /// What an item is to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,20 +54,21 @@ pub(super) struct Told<'a> {
     index: u32,
     kind: Cow<'a, str>,
     role: Role,
-    item: Item<'a>,
-    bytes: usize,
+    item: Value<'a>,
 }
 
 impl<'a> Told<'a> {
-    pub(super) fn read(raw: &'a RawValue, index: u32) -> Result<Self, DecodeError> {
-        let item: Item<'a> = view::parse(raw.get(), "an output item")?;
-        let kind = view::string(item.kind).unwrap_or(Cow::Borrowed("unknown"));
+    pub(super) fn read(item: Value<'a>, index: u32) -> Result<Self, DecodeError> {
+        let item = item.expect_object("item")?;
+        let kind = grammar::string(item.get("type")).unwrap_or(Cow::Borrowed("unknown"));
         let role = match Role::of(&kind) {
             // A search that the client is to run.
-            Role::Server if view::string(item.execution).as_deref() == Some("client") => Role::Unknown,
+            Role::Server if grammar::string(item.get("execution")).as_deref() == Some("client") => {
+                Role::Unknown
+            }
             role => role,
         };
-        Ok(Self { index, kind, role, item, bytes: raw.get().len() })
+        Ok(Self { index, kind, role, item })
     }
 
     /// The type.
@@ -78,30 +78,30 @@ impl<'a> Told<'a> {
 
     /// The id of the item itself, rather than of its call.
     pub(super) fn item_id(&self) -> Option<Text> {
-        view::id(self.item.id)
+        grammar::id(self.item.get("id"))
     }
 
     /// The name, where items of the type have one.
     pub(super) fn own_name(&self) -> Option<Text> {
-        view::name(self.item.name).filter(|_| NAMED.contains(&&*self.kind))
+        grammar::name(self.item.get("name")).filter(|_| NAMED.contains(&&*self.kind))
     }
 
     /// What a call of the API's own tools asks for.
     pub(super) fn action(&self) -> Option<&'a str> {
         let Role::Call(CallFlavor::Builtin, _) = self.role else { return None };
-        self.item.action.or(self.item.operation).or(self.item.actions).map(RawValue::get)
+        ["action", "operation", "actions"].iter().find_map(|name| self.item.get(name)).map(Value::raw)
     }
 
     /// Whether the item or one of its parts has what belongs to another type.
     pub(super) fn is_foreign(&self) -> Result<bool, DecodeError> {
-        if normal::is_foreign_item(&self.kind, &self.item) {
+        if normal::is_foreign_item(&self.kind, self.item) {
             return Ok(true);
         }
         let mut foreign = false;
         if matches!(self.role, Role::Message | Role::Reasoning) {
-            for list in [self.item.summary, self.item.content] {
-                for raw in parts(list)? {
-                    foreign |= is_foreign_part(raw)?;
+            for list in ["summary", "content"] {
+                for part in parts(self.item, list)? {
+                    foreign |= is_foreign_part(part)?;
                 }
             }
         }
@@ -111,9 +111,9 @@ impl<'a> Told<'a> {
     /// Tells the type of each part, and whether it is one of the summary.
     pub(super) fn part_kinds(&self, mut tell: impl FnMut(bool, &str)) -> Result<(), DecodeError> {
         if matches!(self.role, Role::Message | Role::Reasoning) {
-            for (list, is_summary) in [(self.item.summary, true), (self.item.content, false)] {
-                for raw in parts(list)? {
-                    tell(is_summary, part_kind(raw)?.as_deref().unwrap_or("unknown"));
+            for (list, is_summary) in [("summary", true), ("content", false)] {
+                for part in parts(self.item, list)? {
+                    tell(is_summary, part_kind(part)?.as_deref().unwrap_or("unknown"));
                 }
             }
         }
@@ -183,14 +183,19 @@ impl<'a> Told<'a> {
                     id: self.id(),
                     name: Some(self.name()),
                     body: self.body().map(Into::into),
-                    is_first: false,
+                    ..Restated::default()
                 };
                 into.push(self.delta(0, DeltaKind::Copy(copy)));
                 Ok(())
             }
-            // Named, so that an item which is first seen here is folded like a call.
             Role::Server | Role::Unknown => {
-                into.push(self.delta(0, DeltaKind::Copy(named(self.kind.clone()))));
+                let copy = Restated {
+                    runs: Some(self.runs()),
+                    tool: self.own_name(),
+                    body: self.server_body().map(Into::into),
+                    ..named(self.kind.clone())
+                };
+                into.push(self.delta(0, DeltaKind::Copy(copy)));
                 Ok(())
             }
         }
@@ -243,9 +248,9 @@ impl<'a> Told<'a> {
     }
 
     fn each_part(&self, mut tell: impl FnMut(u32, Said<'a>)) -> Result<(), DecodeError> {
-        for (list, base) in [(self.item.summary, SUMMARY), (self.item.content, 0)] {
-            for (at, raw) in parts(list)?.into_iter().enumerate() {
-                tell(base + part_number(at)?, said(raw)?);
+        for (list, base) in [("summary", SUMMARY), ("content", 0)] {
+            for (at, part) in parts(self.item, list)?.enumerate() {
+                tell(base + part_number(at)?, said(part)?);
             }
         }
         Ok(())
@@ -276,8 +281,12 @@ impl<'a> Told<'a> {
     }
 
     fn opaque(&self) -> DeltaKind {
-        let runs = if self.role == Role::Server { Runs::Server } else { Runs::Unknown };
-        DeltaKind::Opaque { kind: self.kind.as_ref().into(), runs, bytes: self.bytes }
+        DeltaKind::Opaque { kind: self.kind.as_ref().into(), runs: self.runs(), bytes: self.item.raw().len() }
+    }
+
+    /// Who runs what is neither text nor a call that the client runs.
+    fn runs(&self) -> Runs {
+        if self.role == Role::Server { Runs::Server } else { Runs::Unknown }
     }
 
     /// The name of a call that the provider runs.
@@ -288,23 +297,26 @@ impl<'a> Told<'a> {
 
     /// The arguments of a call that the provider runs, once they are all there.
     fn server_arguments(&self) -> Option<Delta> {
-        let arguments = match &*self.kind {
-            "mcp_call" | "tool_search_call" => self.item.arguments,
-            "web_search_call" => self.item.action,
-            _ => None,
-        };
-        let body = match self.item.code {
-            Some(code) if self.kind == "code_interpreter_call" => {
-                Cow::Owned(Object::new().raw("code", code.get()).finish())
-            }
-            _ => view::loose(arguments).filter(|body| !body.is_empty())?,
-        };
-        let copy = Restated { body: Some(body.into()), ..named(self.kind.clone()) };
+        let copy = Restated { body: Some(self.server_body()?.into()), ..named(self.kind.clone()) };
         Some(self.delta(0, DeltaKind::Copy(copy)))
     }
 
+    fn server_body(&self) -> Option<Cow<'a, str>> {
+        let arguments = match &*self.kind {
+            "mcp_call" | "tool_search_call" => self.item.get("arguments"),
+            "web_search_call" => self.item.get("action"),
+            _ => None,
+        };
+        match self.item.get("code") {
+            Some(code) if self.kind == "code_interpreter_call" => {
+                Some(Cow::Owned(Object::new().raw("code", code.raw()).finish()))
+            }
+            _ => grammar::loose(arguments).filter(|body| !body.is_empty()),
+        }
+    }
+
     fn id(&self) -> Option<Text> {
-        view::id(self.item.call_id).or_else(|| view::id(self.item.id))
+        grammar::id(self.item.get("call_id")).or_else(|| grammar::id(self.item.get("id")))
     }
 
     /// The name of a call. Clients run the API's own tools by their type, whatever else the item says.
@@ -314,20 +326,13 @@ impl<'a> Told<'a> {
 
     fn body(&self) -> Option<Cow<'a, str>> {
         let Role::Call(_, fields) = self.role else { return None };
-        let field = |name: &&str| match *name {
-            "arguments" => self.item.arguments,
-            "input" => self.item.input,
-            "action" => self.item.action,
-            "actions" => self.item.actions,
-            _ => self.item.operation,
-        };
-        let mut bodies = fields.iter().filter_map(|name| Some((name, field(name)?)));
+        let mut bodies = fields.iter().filter_map(|name| Some((name, self.item.get(name)?)));
         let (name, first) = bodies.next()?;
         match bodies.next() {
-            None => view::loose(Some(first)),
+            None => Some(first.text()),
             // All of it is run, so that all of it is judged.
             Some((other, second)) => {
-                Some(Object::new().raw(name, first.get()).raw(other, second.get()).finish().into())
+                Some(Object::new().raw(name, first.raw()).raw(other, second.raw()).finish().into())
             }
         }
     }
@@ -344,34 +349,23 @@ pub(super) enum Said<'a> {
     Opaque(Cow<'a, str>, usize),
 }
 
-pub(super) fn said(raw: &RawValue) -> Result<Said<'_>, DecodeError> {
-    let part: ContentPart<'_> = view::parse(raw.get(), "a content part")?;
-    let kind = view::string(part.kind).unwrap_or(Cow::Borrowed("unknown"));
+pub(super) fn said(part: Value<'_>) -> Result<Said<'_>, DecodeError> {
+    let kind = part_kind(part)?.unwrap_or(Cow::Borrowed("unknown"));
     Ok(match part_text(&kind) {
-        Some((channel, field)) => {
-            let text = match field {
-                "refusal" => part.refusal,
-                "transcript" => part.transcript,
-                _ => part.text,
-            };
-            Said::Text(channel, view::text(text, field)?)
-        }
-        None => Said::Opaque(kind, raw.get().len()),
+        Some((channel, field)) => Said::Text(channel, grammar::text(part.get(field), field)?),
+        None => Said::Opaque(kind, part.raw().len()),
     })
 }
 
 /// The type of a part.
-pub(super) fn part_kind(raw: &RawValue) -> Result<Option<Cow<'_, str>>, DecodeError> {
-    let part: ContentPart<'_> = view::parse(raw.get(), "a content part")?;
-    Ok(view::string(part.kind))
+pub(super) fn part_kind(part: Value<'_>) -> Result<Option<Cow<'_, str>>, DecodeError> {
+    Ok(grammar::string(part.expect_object("part")?.get("type")))
 }
 
 /// Whether a part has what belongs to a part of another type.
-pub(super) fn is_foreign_part(raw: &RawValue) -> Result<bool, DecodeError> {
-    let part: ContentPart<'_> = view::parse(raw.get(), "a content part")?;
-    let kind = view::string(part.kind);
-    let own = kind.as_deref().and_then(part_text);
-    Ok(own.is_some_and(|(_, field)| normal::is_foreign_part(field, &part)))
+pub(super) fn is_foreign_part(part: Value<'_>) -> Result<bool, DecodeError> {
+    let own = part_kind(part)?.as_deref().and_then(part_text);
+    Ok(own.is_some_and(|(_, field)| normal::is_foreign_part(field, part)))
 }
 
 /// A part that is neither text nor known.
@@ -392,8 +386,9 @@ pub(super) fn part_number(index: impl TryInto<u32>) -> Result<u32, DecodeError> 
     }
 }
 
-fn parts(list: Raw<'_>) -> Result<Vec<&RawValue>, DecodeError> {
-    list.map_or(Ok(Vec::new()), |list| view::parse(list.get(), "a list of parts"))
+fn parts<'d>(item: Value<'d>, list: &str) -> Result<impl Iterator<Item = Value<'d>>, DecodeError> {
+    let parts = item.get(list).map(|parts| parts.expect_items(list)).transpose()?;
+    Ok(parts.into_iter().flatten())
 }
 
 /// Where the parts of a reasoning summary start among the parts of their item.

@@ -1,6 +1,7 @@
 //! Events and documents that are made here: inserted items, openings, endings.
 
 use crate::delta::{CallDelta, CallFlavor, Channel};
+use crate::ending::Ending;
 use crate::json::{self, Object};
 
 /// An event but for its number.
@@ -13,43 +14,28 @@ pub(super) struct Made {
     pub(super) document: String,
 }
 
-/// A message with one text. `number` makes the id.
-pub(super) fn message(number: u32, index: u32, text: &str) -> Made {
-    let id = &format!("msg_policy_{number}");
-    let document = message_item(id, "completed", &json::array([text_part(text)]));
-    let open = message_item(id, "in_progress", "[]");
-    let spoken = |kind| {
-        event(kind).string("item_id", id).number("output_index", index.into()).number("content_index", 0)
-    };
-    let events = vec![
-        item_added(index, &open),
-        (PART_ADDED, spoken(PART_ADDED).raw("part", &text_part(""))),
-        (TEXT_DELTA, spoken(TEXT_DELTA).string("delta", text).raw("logprobs", "[]")),
-        (TEXT_DONE, spoken(TEXT_DONE).string("text", text).raw("logprobs", "[]")),
-        (PART_DONE, spoken(PART_DONE).raw("part", &text_part(text))),
-        item_done(index, &document),
-    ];
-    Made { events, document }
-}
-
-/// A message with one refusal. `number` makes the id.
-pub(super) fn refusal(number: u32, index: u32, text: &str) -> Made {
+/// A message with one text or refusal. `number` makes the id.
+pub(super) fn message(number: u32, index: u64, channel: Channel, text: &str) -> Made {
     let id = &format!("msg_policy_{number}");
     let at = At { id, index, number: 0, is_summary: false };
-    let document = message_item(id, "completed", &json::array([part(Channel::Refusal, false, text)]));
+    let document = message_item(id, "completed", &json::array([part(channel, false, text)]));
+    let delta = match channel {
+        Channel::Refusal => (REFUSAL_DELTA, at.event(REFUSAL_DELTA).string("delta", text)),
+        _ => (TEXT_DELTA, at.event(TEXT_DELTA).string("delta", text).raw("logprobs", "[]")),
+    };
     let events = vec![
         item_added(index, &message_item(id, "in_progress", "[]")),
-        reopened_part(&at, Channel::Refusal),
-        (REFUSAL_DELTA, at.event(REFUSAL_DELTA).string("delta", text)),
-        restated(&at, Channel::Refusal, text),
-        part_done(&at, Channel::Refusal, text),
+        reopened_part(&at, channel),
+        delta,
+        restated(&at, channel, text),
+        part_done(&at, channel, text),
         item_done(index, &document),
     ];
     Made { events, document }
 }
 
 /// A call with all its arguments. `number` makes the ids.
-pub(super) fn call(number: u32, index: u32, call: &CallDelta) -> Made {
+pub(super) fn call(number: u32, index: u64, call: &CallDelta) -> Made {
     let custom = call.flavor == CallFlavor::Custom;
     let (kind, field, delta, done, prefix) = if custom {
         ("custom_tool_call", "input", CUSTOM_DELTA, CUSTOM_DONE, "ctc")
@@ -70,7 +56,7 @@ pub(super) fn call(number: u32, index: u32, call: &CallDelta) -> Made {
             .finish()
     };
     let document = item("completed", arguments);
-    let spoken = |kind| event(kind).string("item_id", &id).number("output_index", index.into());
+    let spoken = |kind| event(kind).string("item_id", &id).number("output_index", index);
     let mut events = vec![item_added(index, &item("in_progress", ""))];
     if !arguments.is_empty() {
         events.push((delta, spoken(delta).string("delta", arguments)));
@@ -81,14 +67,14 @@ pub(super) fn call(number: u32, index: u32, call: &CallDelta) -> Made {
 }
 
 /// The arguments of a call, all at once.
-pub(super) fn arguments(item_id: &str, index: u32, flavor: CallFlavor, arguments: &str) -> Event {
+pub(super) fn arguments(item_id: &str, index: u64, flavor: CallFlavor, arguments: &str) -> Event {
     let kind = if flavor == CallFlavor::Custom { CUSTOM_DELTA } else { ARGUMENTS_DELTA };
-    let event = event(kind).string("item_id", item_id).number("output_index", index.into());
+    let event = event(kind).string("item_id", item_id).number("output_index", index);
     (kind, event.string("delta", arguments))
 }
 
 /// The opening of a message, or of a reasoning item, whose own did not leave.
-pub(super) fn reopened_item(id: &str, index: u32, channel: Channel) -> Event {
+pub(super) fn reopened_item(id: &str, index: u64, channel: Channel) -> Event {
     let item = match channel {
         Channel::Reasoning => {
             Object::new().string("id", id).string("type", "reasoning").raw("summary", "[]").finish()
@@ -102,16 +88,16 @@ pub(super) fn reopened_item(id: &str, index: u32, channel: Channel) -> Event {
 #[derive(Debug)]
 pub(super) struct At<'a> {
     pub(super) id: &'a str,
-    pub(super) index: u32,
-    pub(super) number: u32,
+    pub(super) index: u64,
+    pub(super) number: u64,
     pub(super) is_summary: bool,
 }
 
 impl At<'_> {
     fn event(&self, kind: &'static str) -> Object {
         let field = if self.is_summary { "summary_index" } else { "content_index" };
-        let event = event(kind).string("item_id", self.id).number("output_index", self.index.into());
-        event.number(field, self.number.into())
+        let event = event(kind).string("item_id", self.id).number("output_index", self.index);
+        event.number(field, self.number)
     }
 }
 
@@ -167,19 +153,9 @@ pub(super) fn with_response(kind: &'static str, response: &str) -> Event {
 }
 
 /// The error event.
-pub(super) fn error(message: &str) -> Event {
-    (ERROR, event(ERROR).string("code", POLICY).string("message", message).raw("param", "null"))
-}
-
-/// The error body of a whole response.
-pub(super) fn error_body(message: &str) -> String {
-    let error = Object::new()
-        .string("message", message)
-        .string("type", POLICY)
-        .raw("param", "null")
-        .string("code", POLICY)
-        .finish();
-    Object::new().raw("error", &error).finish()
+pub(super) fn error(ending: &Ending) -> Event {
+    let code = ending.code().unwrap_or("server_error");
+    (ERROR, event(ERROR).string("code", code).string("message", ending.message()).raw("param", "null"))
 }
 
 /// A response of which nothing is known.
@@ -198,13 +174,13 @@ fn event(kind: &str) -> Object {
     Object::new().string("type", kind)
 }
 
-fn item_added(index: u32, item: &str) -> Event {
-    (ITEM_ADDED, event(ITEM_ADDED).number("output_index", index.into()).raw("item", item))
+fn item_added(index: u64, item: &str) -> Event {
+    (ITEM_ADDED, event(ITEM_ADDED).number("output_index", index).raw("item", item))
 }
 
 /// The end of an item.
-pub(super) fn item_done(index: u32, item: &str) -> Event {
-    (ITEM_DONE, event(ITEM_DONE).number("output_index", index.into()).raw("item", item))
+pub(super) fn item_done(index: u64, item: &str) -> Event {
+    (ITEM_DONE, event(ITEM_DONE).number("output_index", index).raw("item", item))
 }
 
 fn message_item(id: &str, status: &str, content: &str) -> String {
@@ -227,7 +203,6 @@ pub(super) const FILTERED: &str = r#"{"reason":"content_filter"}"#;
 pub(super) const CREATED: &str = "response.created";
 pub(super) const INCOMPLETE: &str = "response.incomplete";
 
-const POLICY: &str = "policy_violation";
 const ERROR: &str = "error";
 const ITEM_ADDED: &str = "response.output_item.added";
 const ITEM_DONE: &str = "response.output_item.done";

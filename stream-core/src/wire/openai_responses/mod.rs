@@ -16,36 +16,32 @@
 //! `output_item.done`, `output` of `response.completed`, `response.incomplete` and `response.failed` (and of an opening
 //! that has one), `output_text` beside it, `logprobs` and `annotations` of parts.
 
-mod document;
 mod ending;
-mod indices;
+mod grammar;
 mod insert;
 mod item;
-mod ledger;
+mod items;
 mod made;
 mod normal;
 mod open;
 mod order;
-mod parts;
 mod read;
 mod rebuild;
 mod sequence;
-mod sink;
-mod view;
 mod whole;
 mod write;
-mod write_whole;
 
 #[cfg(test)]
 mod tests;
 
 use memchr::memmem;
 
-pub(crate) use order::Order;
+pub(crate) use order::ResponseOrder;
 
-use super::{DecodeError, Decoded, Traits, WireFormat, Writer, WriterOptions};
+use super::{DecodeError, Decoded, Hole, Piece, PieceName, Traits, WireFormat, Writer, WriterOptions};
 use crate::delta::FinishKind;
 use crate::sse::Frame;
+use crate::wire::document::{Of, Spans, Value};
 
 /// The format of OpenAI's Responses API, and of those who speak it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -68,11 +64,11 @@ impl WireFormat for OpenAiResponses {
     }
 
     fn sniff_whole(&self, body: &[u8]) -> bool {
-        whole::is_response(body)
+        read::sniff_whole(body)
     }
 
     fn decode_whole(&self, body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
-        whole::response(body, into)
+        read::decode_whole(body, into)
     }
 
     /// The status says `completed` with calls and without.
@@ -88,6 +84,22 @@ impl WireFormat for OpenAiResponses {
             arguments_are_json: false,
             reasoning_is_signed: true,
         }
+    }
+
+    fn holes(&self) -> &'static [Hole] {
+        super::holes::RESPONSES
+    }
+
+    fn pieces<'d>(&self, document: &'d str) -> Vec<Piece<'d>> {
+        let mut spans = Spans::default();
+        let event = spans.read(document, Of::Object(&grammar::EVENT)).ok();
+        let piece = event.and_then(|event| {
+            let number = |name| event.get(name).map_or("", Value::raw);
+            let (start, end) = event.get("logprobs")?.span();
+            let name = PieceName::default().below(number("output_index")).below(number("content_index"));
+            Some(Piece::new(name, &document[start..end]))
+        });
+        piece.into_iter().collect()
     }
 
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {

@@ -6,108 +6,105 @@
 
 use std::borrow::Cow;
 
-use super::view::{ContentPart, Event, Item, Raw};
-use crate::json::{self, At, Object};
+use super::grammar::{self, EVENT, Event, RESPONSE};
+use crate::json;
+use crate::sse::Frame;
+use crate::wire::document::{self, Of, Rewrite, Spans, Value};
 
 /// Whether an event has what belongs to another one.
-pub(super) fn is_foreign(name: &str, event: &Event<'_>) -> bool {
-    let Some(own) = event_fields(name) else { return false };
-    let fields = [
-        ("delta", event.delta),
-        ("text", event.text),
-        ("refusal", event.refusal),
-        ("transcript", event.transcript),
-        ("arguments", event.arguments),
-        ("input", event.input),
-        ("item", event.item),
-        ("part", event.part),
-        ("response", event.response),
-    ];
-    fields.iter().any(|(name, field)| says_something(*field) && !own.contains(name))
+pub(super) fn is_foreign(name: &str, event: Event<'_>) -> bool {
+    event_fields(name).is_some_and(|own| {
+        EVENT_BODIES.iter().any(|name| !own.contains(name) && says_something(event.get(name)))
+    })
 }
 
 /// Whether an item has what belongs to an item of another type.
-pub(super) fn is_foreign_item(kind: &str, item: &Item<'_>) -> bool {
-    let Some(own) = item_fields(kind) else { return false };
-    let fields = [
-        ("name", item.name),
-        ("arguments", item.arguments),
-        ("input", item.input),
-        ("action", item.action),
-        ("actions", item.actions),
-        ("operation", item.operation),
-        ("content", item.content),
-        ("summary", item.summary),
-    ];
-    fields.iter().any(|(name, field)| says_something(*field) && !own.contains(name))
+pub(super) fn is_foreign_item(kind: &str, item: Value<'_>) -> bool {
+    item_fields(kind).is_some_and(|own| {
+        ITEM_BODIES.iter().any(|name| !own.contains(name) && says_something(item.get(name)))
+    })
 }
 
 /// Whether a part has what belongs to a part of another type.
-pub(super) fn is_foreign_part(own: &str, part: &ContentPart<'_>) -> bool {
-    let fields = [("text", part.text), ("refusal", part.refusal), ("transcript", part.transcript)];
-    fields.iter().any(|(name, field)| says_something(*field) && *name != own)
+pub(super) fn is_foreign_part(own: &str, part: Value<'_>) -> bool {
+    PART_BODIES.iter().any(|name| *name != own && says_something(part.get(name)))
+}
+
+/// Whether a frame is an event whose name stands behind its data, as it does in all events of the stream, which the first one
+/// tells: one provider writes them so. Clients go by the type in the data, which the name has to repeat.
+pub(super) fn has_late_name(frame: &Frame, of_stream: &mut Option<bool>) -> bool {
+    let (Some(data), Some(name)) = (frame.data_bytes(), frame.event()) else { return false };
+    if !frame.has_odd_lines() {
+        of_stream.get_or_insert(false);
+        return false;
+    }
+    let Ok(data) = std::str::from_utf8(data) else { return false };
+    let is_late = frame.raw()[..] == *format!("data: {data}\nevent: {name}\n\n").as_bytes();
+    let stays = *of_stream.get_or_insert(is_late) == is_late;
+    let kind = || json::member(data, "type").and_then(json::unquote);
+    let separates = ['\u{85}', '\u{2028}', '\u{2029}'];
+    is_late && stays && !data.contains(separates) && kind().as_deref() == Some(name)
 }
 
 /// The data of an event that is not plain, with nothing but what belongs to it, and its name.
 pub(super) fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, Cow<'a, str>) {
-    let Some(members) = json::members(data) else { return (line.map(str::to_owned), Cow::Borrowed(data)) };
-    let kind = members.iter().find(|(name, _)| name == "type").and_then(|(_, kind)| json::unquote(kind));
+    let mut spans = Spans::default();
+    let Ok(event) = spans.read(data, Of::Object(&EVENT)) else { return (None, Cow::Borrowed(data)) };
+    if !event.is_object() {
+        return (line.map(str::to_owned), Cow::Borrowed(data));
+    }
+    let kind = grammar::string(event.get("type")).map(Cow::into_owned);
     let name = kind.as_deref().and_then(|kind| kind.strip_prefix("response."));
     let Some(own) = name.and_then(event_fields) else { return (kind, Cow::Borrowed(data)) };
-    let keeps = |name: &str| own.contains(&name) || !EVENT_BODIES.contains(&name);
-    let mut object = Object::new();
-    for (name, value) in members.iter().filter(|(name, _)| keeps(name)) {
-        object = match name.as_ref() {
-            "item" => object.raw(name, &item(value)),
-            "part" => object.raw(name, &part(value)),
-            "response" => object.raw(name, &response(value)),
-            _ => object.raw(name, value),
-        };
+    let mut rewrite = Rewrite::new(event);
+    rewrite.cut_members(event, |name| EVENT_BODIES.contains(&name) && !own.contains(&name));
+    for item in event.get("item").into_iter().chain(event.get("response").into_iter().flat_map(items)) {
+        cut_item(item, &mut rewrite);
     }
-    for index in name.into_iter().flat_map(indices) {
-        if !members.iter().any(|(name, value)| name == index && *value != "null") {
-            object = object.number(index, 0);
-        }
+    if let Some(part) = event.get("part") {
+        cut_part(part, &mut rewrite);
     }
-    (kind, Cow::Owned(object.finish()))
+    let missing = name.into_iter().flat_map(indices).filter(|index| event.get(index).is_none());
+    let missing: Vec<&str> = missing.copied().collect();
+    rewrite.cut_members(event, |name| missing.contains(&name));
+    let mut written = rewrite.finish();
+    for index in missing {
+        let end = written.trim_ascii_end().len() - 1;
+        written.replace_range(end.., &format!(",\"{index}\":0}}"));
+    }
+    (kind, Cow::Owned(written))
 }
 
 /// A response whose items have nothing but what belongs to them.
 pub(super) fn response(raw: &str) -> Cow<'_, str> {
-    let Some(items) = json::member(raw, "output").and_then(json::items) else { return Cow::Borrowed(raw) };
-    let output = json::array(items.into_iter().map(item));
-    Cow::Owned(json::patch(raw, &[(&[At::Key("output")], &output)]))
+    document::rewrite(raw, Of::Object(&RESPONSE), |response, rewrite| {
+        items(response).for_each(|item| cut_item(item, rewrite));
+    })
 }
 
-fn item(raw: &str) -> Cow<'_, str> {
-    let Some(members) = json::members(raw) else { return Cow::Borrowed(raw) };
-    let kind = members.iter().find(|(name, _)| name == "type").and_then(|(_, kind)| json::unquote(kind));
-    let Some(own) = kind.as_deref().and_then(item_fields) else { return Cow::Borrowed(raw) };
-    let keeps = |name: &str| own.contains(&name) || !ITEM_BODIES.contains(&name);
-    let mut object = Object::new();
-    for (name, value) in members.iter().filter(|(name, _)| keeps(name)) {
-        object = match (name.as_ref(), json::items(value)) {
-            ("content" | "summary", Some(parts)) => {
-                object.raw(name, &json::array(parts.into_iter().map(part)))
-            }
-            _ => object.raw(name, value),
-        };
+fn items(response: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    response.get("output").into_iter().flat_map(Value::items)
+}
+
+fn cut_item<'d>(item: Value<'d>, rewrite: &mut Rewrite<'d>) {
+    let kind = grammar::string(item.get("type"));
+    let Some(own) = kind.as_deref().and_then(item_fields) else { return };
+    rewrite.cut_members(item, |name| ITEM_BODIES.contains(&name) && !own.contains(&name));
+    for list in ["content", "summary"].iter().filter_map(|name| item.get(name)) {
+        list.items().for_each(|part| cut_part(part, rewrite));
     }
-    Cow::Owned(object.finish())
 }
 
-fn part(raw: &str) -> Cow<'_, str> {
-    let Some(members) = json::members(raw) else { return Cow::Borrowed(raw) };
-    let kind = members.iter().find(|(name, _)| name == "type").and_then(|(_, kind)| json::unquote(kind));
-    let Some((_, own)) = kind.as_deref().and_then(super::item::part_text) else { return Cow::Borrowed(raw) };
-    let keeps = |name: &str| name == own || !["text", "refusal", "transcript"].contains(&name);
-    let kept = members.iter().filter(|(name, _)| keeps(name));
-    Cow::Owned(kept.fold(Object::new(), |object, (name, value)| object.raw(name, value)).finish())
+fn cut_part<'d>(part: Value<'d>, rewrite: &mut Rewrite<'d>) {
+    let kind = grammar::string(part.get("type"));
+    if let Some((_, own)) = kind.as_deref().and_then(super::item::part_text) {
+        rewrite.cut_members(part, |name| PART_BODIES.contains(&name) && name != own);
+    }
 }
 
 /// Whether a field is there and not empty: some servers write every field of every type.
-fn says_something(field: Raw<'_>) -> bool {
-    field.is_some_and(|raw| !matches!(raw.get(), "\"\"" | "[]" | "{}" | "null"))
+fn says_something(field: Option<Value<'_>>) -> bool {
+    field.is_some_and(|field| !matches!(field.raw(), "\"\"" | "[]" | "{}" | "null"))
 }
 
 /// Of the fields that carry something, those of an event; `None` where it is not known.
@@ -177,3 +174,6 @@ const EVENT_BODIES: &[&str] =
 /// The fields of items that carry something.
 const ITEM_BODIES: &[&str] =
     &["name", "arguments", "input", "action", "actions", "operation", "content", "summary"];
+
+/// The fields of parts that carry something.
+const PART_BODIES: &[&str] = &["text", "refusal", "transcript"];

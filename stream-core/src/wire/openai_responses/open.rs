@@ -8,7 +8,7 @@ use super::item::SUMMARY;
 use super::made::{self, Event};
 use super::write::ResponsesWriter;
 use crate::delta::{Channel, DeltaKind, Slot, Text};
-use crate::json::{self, At};
+use crate::json;
 use crate::wire::{Fate, Part};
 
 /// Open items, by the index they came with. Texts are shared with the parts that left, not copied.
@@ -38,7 +38,7 @@ impl Open {
     /// in it.
     pub(super) fn note(&mut self, parts: &[Part], data: &Bytes) {
         let leaves = |part: &&Part| part.fate != Fate::Dropped;
-        let own = || parts.iter().filter(|part| part.fate != Fate::Inserted);
+        let own = || parts.iter().filter(|part| part.came());
         if own().any(|part| leaves(&part)) {
             let is_stop = |part: &&Part| part.delta.kind == DeltaKind::Stop;
             own().filter(|part| leaves(part) || is_stop(part)).for_each(|part| self.note_part(part, data));
@@ -97,9 +97,9 @@ impl ResponsesWriter {
     /// Closes the items that are open, as incomplete: a client waits for the end of each.
     pub(super) fn close_items(&mut self, out: &mut Vec<Bytes>) {
         for (item, open) in std::mem::take(&mut self.open).0 {
-            let Some(index) = self.ledger.index(item) else { continue };
+            let Some(index) = self.items.index(item) else { continue };
             let opening = String::from_utf8_lossy(&open.opening);
-            let id = json::find(&opening, &[At::Key("item"), At::Key("id")])
+            let id = json::find(&opening, &["item", "id"])
                 .or_else(|| json::member(&opening, "item_id"))
                 .and_then(json::unquote)
                 .unwrap_or_default();
@@ -110,7 +110,7 @@ impl ResponsesWriter {
                 let list = if is_summary { &mut summary } else { &mut content };
                 list.push(made::part(part.channel, is_summary, &text));
                 let at =
-                    made::At { id: &id, index, number: self.ledger.part_number(item, *number), is_summary };
+                    made::At { id: &id, index, number: self.items.part_number(item, *number), is_summary };
                 let closing = [
                     (!part.restated).then(|| made::restated(&at, part.channel, &text)),
                     (!part.done).then(|| made::part_done(&at, part.channel, &text)),

@@ -6,26 +6,28 @@
 //! same kind.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use serde_json::Value;
+use serde_json::Value as Json;
 
+use super::grammar::{self, Event};
 use super::item::{self, Role, Told};
-use super::view::{self, Event, Raw, Response};
 use crate::delta::Text;
 use crate::json;
+use crate::wire::document::Value;
+use crate::wire::memory::odd_name;
 use crate::wire::{DecodeError, Odd};
 
 /// The items of a response as they came.
 #[derive(Debug, Default)]
-pub(crate) struct Order {
+pub(crate) struct ResponseOrder {
     /// Whether events have an `event` line. One provider writes none.
     named: Option<bool>,
     sequence: Option<u64>,
     ended: bool,
     /// How many items have opened: the index of the next one.
     count: u32,
-    items: HashMap<u32, Known>,
+    items: HashMap<u32, KnownItem>,
     /// An item spoke that had not opened: those who append items as they open count one less from here on.
     unopened: bool,
     /// Whose id is whose. One provider gives every event of an item another one.
@@ -33,31 +35,34 @@ pub(crate) struct Order {
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownItem {
     /// The type, where it was said.
     kind: Option<Text>,
     name: Option<Text>,
     /// The id and the action that a call opened with, as JSON.
     id: Option<Text>,
     action: Option<Text>,
+    /// The commands of the item, or its diff, as events write them before the item says them.
+    written: BTreeMap<usize, String>,
+    written_bytes: usize,
     content: Vec<Option<Text>>,
     summary: Vec<Option<Text>>,
 }
 
-impl Order {
+impl ResponseOrder {
     /// Takes in an event. Answers why it is not plain.
     pub(super) fn see(
         &mut self,
         line: Option<&str>,
         kind: &str,
-        event: &Event<'_>,
+        event: Event<'_>,
     ) -> Result<Option<Odd>, DecodeError> {
         // What comes after the end closes the stream, if it says anything.
         if self.ended {
             return Ok(None);
         }
-        let named = self.name(line, kind);
-        let sequence = self.number(event.sequence_number);
+        let named = odd_name(&mut self.named, line, kind);
+        let sequence = self.number(event.get("sequence_number"));
         let odd = match kind.strip_prefix("response.") {
             Some(name) => self.response_event(name, event)?,
             None => None,
@@ -65,65 +70,67 @@ impl Order {
         Ok(odd.or(sequence).or(named))
     }
 
-    fn name(&mut self, line: Option<&str>, kind: &str) -> Option<Odd> {
-        let named = *self.named.get_or_insert(line.is_some());
-        let agrees = match line {
-            Some(line) => named && line == kind,
-            None => !named,
-        };
-        (!agrees).then_some(Odd::Lines)
+    /// The highest `sequence_number` so far.
+    pub(crate) fn count(&self) -> Option<u64> {
+        self.sequence
     }
 
-    fn number(&mut self, raw: Raw<'_>) -> Option<Odd> {
-        let Some(number) = json::count(raw?.get()) else { return Some(Odd::Number) };
-        let grows = self.sequence.is_none_or(|last| number > last);
+    /// Takes note of a `sequence_number`.
+    pub(crate) fn counted(&mut self, number: u64) {
         self.sequence = Some(self.sequence.map_or(number, |last| last.max(number)));
+    }
+
+    fn number(&mut self, number: Option<Value<'_>>) -> Option<Odd> {
+        let Some(number) = json::count(number?.raw()) else { return Some(Odd::Number) };
+        let grows = self.sequence.is_none_or(|last| number > last);
+        self.counted(number);
         (!grows).then_some(Odd::Order)
     }
 
-    fn response_event(&mut self, name: &str, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
+    fn response_event(&mut self, name: &str, event: Event<'_>) -> Result<Option<Odd>, DecodeError> {
         match name {
-            "created" | "in_progress" | "queued" => self.opening(event.response),
-            "completed" | "incomplete" | "failed" => self.terminal(event.response),
+            "created" | "in_progress" | "queued" => self.opening(event.get("response")),
+            "completed" | "incomplete" | "failed" => self.terminal(event.get("response")),
             "output_item.added" => self.added(event),
             "output_item.done" => {
-                let Some(raw) = event.item else { return Ok(None) };
+                let Some(told) = event.get("item") else { return Ok(None) };
                 let item = self.speaks_of(event)?;
-                self.restated(item, &Told::read(raw, item)?)?;
+                self.restated(item, &Told::read(told, item)?)?;
                 Ok(None)
             }
-            _ if event.output_index.is_none() && event.item_id.is_none() => Ok(None),
+            _ if event.output_index.is_none() && event.get("item_id").is_none() => Ok(None),
             _ => self.of_item(name, event),
         }
     }
 
     /// An opening lists nothing but what has opened: some clients would put the items that open behind what it lists.
-    fn opening(&mut self, response: Raw<'_>) -> Result<Option<Odd>, DecodeError> {
-        let Some(raw) = response else { return Ok(None) };
-        let response: Response<'_> = view::parse(raw.get(), "a response")?;
-        for (at, raw) in response.output.iter().flatten().enumerate() {
+    fn opening(&mut self, response: Option<Value<'_>>) -> Result<Option<Odd>, DecodeError> {
+        let Some(response) = response else { return Ok(None) };
+        for (at, told) in grammar::output(response)?.enumerate() {
             let item = item::part_number(at)?;
             if !self.items.contains_key(&item) {
                 return Err(DecodeError::ambiguous("a response that opens without items", "one with items"));
             }
-            self.restated(item, &Told::read(raw, item)?)?;
+            self.restated(item, &Told::read(told, item)?)?;
         }
         Ok(None)
     }
 
-    fn terminal(&mut self, response: Raw<'_>) -> Result<Option<Odd>, DecodeError> {
+    fn terminal(&mut self, response: Option<Value<'_>>) -> Result<Option<Odd>, DecodeError> {
         self.ended = true;
-        let Some(raw) = response else { return Ok(None) };
-        let response: Response<'_> = view::parse(raw.get(), "a response")?;
-        for (at, raw) in response.output.iter().flatten().enumerate() {
+        let Some(response) = response else { return Ok(None) };
+        for (at, told) in grammar::output(response)?.enumerate() {
             let item = item::part_number(at)?;
-            self.restated(item, &Told::read(raw, item)?)?;
+            self.restated(item, &Told::read(told, item)?)?;
         }
-        Ok(None)
+        match self.items.values().any(|known| !known.written.is_empty()) {
+            true => Err(DecodeError::ambiguous("the action that was written", "none")),
+            false => Ok(None),
+        }
     }
 
-    fn added(&mut self, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
-        let Some(raw) = event.item else { return Ok(None) };
+    fn added(&mut self, event: Event<'_>) -> Result<Option<Odd>, DecodeError> {
+        let Some(told) = event.get("item") else { return Ok(None) };
         let Some(index) = event.output_index else { return Err(no_index()) };
         if self.items.contains_key(&index) {
             return Err(DecodeError::ambiguous("an item that opens once", "one that opens again"));
@@ -136,14 +143,14 @@ impl Order {
         }
         let odd = (index != self.count).then_some(Odd::Order);
         self.count = self.count.saturating_add(1);
-        let told = Told::read(raw, index)?;
+        let told = Told::read(told, index)?;
         self.claim(told.item_id().as_deref(), index)?;
-        let mut known = Known {
+        let mut known = KnownItem {
             kind: Some(told.kind().into()),
             name: told.own_name(),
             id: told.item_id(),
             action: told.action().map(Into::into),
-            ..Known::default()
+            ..KnownItem::default()
         };
         told.part_kinds(|is_summary, kind| known.open_part(is_summary, kind))?;
         self.items.insert(index, known);
@@ -151,7 +158,7 @@ impl Order {
     }
 
     /// An event of an item that is open, or of one that never opened.
-    fn of_item(&mut self, name: &str, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
+    fn of_item(&mut self, name: &str, event: Event<'_>) -> Result<Option<Odd>, DecodeError> {
         let index = self.speaks_of(event)?;
         let fits = fit(name);
         let known = self.known(index);
@@ -171,9 +178,12 @@ impl Order {
             return Err(DecodeError::ambiguous("an event of the item's type", "one of another type"));
         }
         let Some(part) = fits.part else {
+            if fits.item.is_none() && matches!(Role::of_event(name), Role::Call(..)) {
+                known.writes(name, event)?;
+            }
             // Those who go by ids would find the arguments of no call.
             let opened = known.kind.is_some() && matches!(Role::of_event(name), Role::Call(..));
-            let other = opened && fits.item.is_some() && view::id(event.item_id) != known.id;
+            let other = opened && fits.item.is_some() && grammar::id(event.get("item_id")) != known.id;
             return Ok(other.then_some(Odd::Identity));
         };
         let (number, is_summary) = match part {
@@ -181,8 +191,8 @@ impl Order {
             _ => (event.content_index, false),
         };
         let at = number.unwrap_or(0) as usize;
-        let kind = match event.part.filter(|_| part == ANY_PART || part == "summary_text") {
-            Some(raw) => item::part_kind(raw)?,
+        let kind = match event.get("part").filter(|_| part == ANY_PART || part == "summary_text") {
+            Some(part) => item::part_kind(part)?,
             None => Some(Cow::Borrowed(part)),
         };
         known.part(is_summary, at, kind.as_deref(), name.ends_with("part.added"))?;
@@ -190,9 +200,9 @@ impl Order {
     }
 
     /// The item that an event speaks of by its index, and by its id.
-    fn speaks_of(&mut self, event: &Event<'_>) -> Result<u32, DecodeError> {
+    fn speaks_of(&mut self, event: Event<'_>) -> Result<u32, DecodeError> {
         let Some(index) = event.output_index else { return Err(no_index()) };
-        let id = view::id(event.item_id);
+        let id = grammar::id(event.get("item_id"));
         self.claim(id.as_deref(), index)?;
         Ok(index)
     }
@@ -219,6 +229,9 @@ impl Order {
         {
             return Err(DecodeError::ambiguous("the action that the item opened with", "another one"));
         }
+        if let Some(action) = told.action() {
+            known.wrote(action)?;
+        }
         known.name = known.name.take().or_else(|| told.own_name());
         let (mut content, mut summary) = (0, 0);
         let mut result = Ok(());
@@ -232,12 +245,12 @@ impl Order {
         result
     }
 
-    fn known(&mut self, index: u32) -> &mut Known {
+    fn known(&mut self, index: u32) -> &mut KnownItem {
         let (count, unopened) = (&mut self.count, &mut self.unopened);
         self.items.entry(index).or_insert_with(|| {
             *count = count.saturating_add(1);
             *unopened = true;
-            Known::default()
+            KnownItem::default()
         })
     }
 
@@ -256,13 +269,62 @@ impl Order {
     }
 }
 
-impl Known {
+impl KnownItem {
     fn list(&mut self, is_summary: bool) -> &mut Vec<Option<Text>> {
         if is_summary { &mut self.summary } else { &mut self.content }
     }
 
     fn open_part(&mut self, is_summary: bool, kind: &str) {
         self.list(is_summary).push(Some(known_as(kind).into()));
+    }
+
+    /// A command or a diff is written: some clients show it, or run it, as it comes.
+    fn writes(&mut self, name: &str, event: Event<'_>) -> Result<(), DecodeError> {
+        let Some(said) =
+            ["delta", "command", "diff"].iter().find_map(|field| grammar::string(event.get(field)))
+        else {
+            return Ok(());
+        };
+        let at = event.get("command_index").map_or(Some(0), |at| json::count(at.raw()));
+        let Some(at) = at.and_then(|at| usize::try_from(at).ok()) else {
+            return Err(DecodeError::ambiguous("a plain number of a command", "another one"));
+        };
+        if said.is_empty() {
+            return Ok(());
+        }
+        self.written_bytes += said.len();
+        if self.written_bytes > MOST_WRITTEN {
+            return Err(DecodeError::new(
+                format!("an action of at most {MOST_WRITTEN} bytes"),
+                "a longer one",
+            ));
+        }
+        let written = self.written.entry(at).or_default();
+        if name.ends_with(".delta") || written.is_empty() {
+            written.push_str(&said);
+            return Ok(());
+        }
+        match *written == *said {
+            true => Ok(()),
+            false => Err(DecodeError::ambiguous("the command that was written", "another one")),
+        }
+    }
+
+    /// The item says its action: it is what was written.
+    fn wrote(&mut self, action: &str) -> Result<(), DecodeError> {
+        let written = std::mem::take(&mut self.written);
+        if written.is_empty() {
+            return Ok(());
+        }
+        let action: Json = serde_json::from_str(action).unwrap_or_default();
+        let says = |at: usize| match action.get("commands") {
+            Some(commands) => commands.get(at),
+            None => action.get("diff").filter(|_| at == 0),
+        };
+        match written.iter().all(|(at, text)| says(*at).and_then(Json::as_str) == Some(text)) {
+            true => Ok(()),
+            false => Err(DecodeError::ambiguous("the action that was written", "another one")),
+        }
     }
 
     /// A part goes on, or opens: in the order of its number, once, with one kind.
@@ -296,12 +358,12 @@ impl Known {
 }
 
 /// What an event belongs to: the types of items, and the type of the part.
-struct Fit {
+struct EventFit {
     item: Option<&'static [&'static str]>,
     part: Option<&'static str>,
 }
 
-fn fit(name: &str) -> Fit {
+fn fit(name: &str) -> EventFit {
     const PARTS: Option<&[&str]> = Some(&["message", "reasoning"]);
     let (item, part) = match name {
         "output_text.delta" | "output_text.done" => (Some(&["message"][..]), Some("output_text")),
@@ -324,7 +386,7 @@ fn fit(name: &str) -> Fit {
         }
         _ => (None, None),
     };
-    Fit { item, part }
+    EventFit { item, part }
 }
 
 /// Whether an item is said again as another type. Where one of the two is a call, a text or neither, the fold finds that
@@ -345,19 +407,19 @@ fn known_as(kind: &str) -> &str {
 
 /// Whether an action may become another one: what an item opens with lacks what is not there yet.
 fn begins(action: &str, whole: &str) -> bool {
-    let parse = |raw| serde_json::from_str::<Value>(raw).unwrap_or_default();
+    let parse = |raw| serde_json::from_str::<Json>(raw).unwrap_or_default();
     is_start(&parse(action), &parse(whole))
 }
 
-fn is_start(start: &Value, whole: &Value) -> bool {
+fn is_start(start: &Json, whole: &Json) -> bool {
     match (start, whole) {
-        (Value::Null, _) => true,
-        (Value::String(start), Value::String(whole)) => whole.starts_with(start.as_str()),
-        (Value::Array(start), Value::Array(whole)) => {
+        (Json::Null, _) => true,
+        (Json::String(start), Json::String(whole)) => whole.starts_with(start.as_str()),
+        (Json::Array(start), Json::Array(whole)) => {
             start.len() <= whole.len() && start.iter().zip(whole).all(|(start, whole)| is_start(start, whole))
         }
-        (Value::Object(start), Value::Object(whole)) => {
-            start.iter().all(|(name, start)| is_start(start, whole.get(name).unwrap_or(&Value::Null)))
+        (Json::Object(start), Json::Object(whole)) => {
+            start.iter().all(|(name, start)| is_start(start, whole.get(name).unwrap_or(&Json::Null)))
         }
         _ => start == whole,
     }
@@ -366,6 +428,9 @@ fn is_start(start: &Value, whole: &Value) -> bool {
 fn no_index() -> DecodeError {
     DecodeError::ambiguous("the `output_index` of an item", "none")
 }
+
+/// How much of an action is kept before the item says it, in bytes.
+const MOST_WRITTEN: usize = 16 << 20;
 
 /// A part whose type the event itself says.
 const ANY_PART: &str = "*";

@@ -1,34 +1,37 @@
-//! Reading a streamed event.
+//! Reading: events and whole responses become deltas.
 
 use std::borrow::Cow;
 
-use serde::de::IgnoredAny;
-use serde_json::value::RawValue;
-
+use super::grammar::{self, EVENT, Event, PROBE, RESPONSE};
 use super::item::{self, Role, SUMMARY, Said, Told};
 use super::normal;
-use super::view::{self, Event, Raw, Response};
 use crate::delta::{
     CallDelta, CallFlavor, Channel, Delta, DeltaKind, FinishKind, FinishReason, Restated, Runs, Slot,
 };
-use crate::spelling;
+use crate::wire::document::{Of, Spans, Value};
 use crate::wire::{DecodeError, Decoded, Odd};
 
 /// Reads the data of one event.
 pub(super) fn event(line: Option<&str>, data: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
+    let data = std::str::from_utf8(data).map_err(|error| DecodeError::new("an event", error.to_string()))?;
     let json = data.trim_ascii();
-    if json == b"[DONE]" {
+    if json == "[DONE]" {
         into.deltas.push(Delta::stream(DeltaKind::Meta));
         return Ok(());
     }
-    if !json.starts_with(b"{") {
-        serde_json::from_slice::<IgnoredAny>(json).map_err(|error| DecodeError::json("an event", &error))?;
+    let expected = if json.starts_with('{') { "a Responses event" } else { "an event" };
+    let mut spans = Spans::default();
+    spans.decode(json, Of::Object(&EVENT), expected).and_then(|document| {
+        if document.is_object() {
+            return read(line, Event::read(document)?, data.len(), into);
+        }
         into.deltas.push(foreign(None, data.len()));
-        return Ok(());
-    }
-    let event: Event<'_> =
-        spelling::from_slice(json).map_err(|error| DecodeError::json("a Responses event", &error))?;
-    let kind = view::string(event.kind);
+        Ok(())
+    })
+}
+
+fn read(line: Option<&str>, event: Event<'_>, len: usize, into: &mut Decoded) -> Result<(), DecodeError> {
+    let kind = grammar::string(event.get("type"));
     // Some clients go by the `event` line and some by the type: an event that says two things would be two events.
     if let (Some(line), Some(kind)) = (line.filter(|line| line.starts_with("response.")), kind.as_deref())
         && line != kind
@@ -38,43 +41,43 @@ pub(super) fn event(line: Option<&str>, data: &[u8], into: &mut Decoded) -> Resu
     if into.memory.is_on
         && let Some(kind) = kind.as_deref()
     {
-        let odd = into.memory.responses.see(line, kind, &event)?;
+        let odd = into.memory.responses.see(line, kind, event)?;
         into.odd = into.odd.or(odd);
     }
     match kind.as_deref().map(|kind| (kind, kind.strip_prefix("response."))) {
-        Some((_, Some(name))) => response_event(&event, name, data.len(), into),
+        Some((_, Some(name))) => response_event(event, name, len, into),
         Some(("keepalive" | "ping", _)) => {
             into.deltas.push(Delta::stream(DeltaKind::Ping));
             Ok(())
         }
         Some(("error", _)) => {
-            let error = match event.error {
-                Some(_) => view::error(event.error),
-                None => view::error_fields(event.code, event.message),
+            let error = match event.get("error") {
+                Some(error) => grammar::error(Some(error)),
+                None => grammar::error_fields(event.get("code"), event.get("message")),
             };
             into.deltas.push(Delta::stream(DeltaKind::Error(error)));
             Ok(())
         }
         Some((other, _)) => {
-            into.deltas.push(foreign(Some(other), data.len()));
-            Ok(())
-        }
-        None if event.error.is_some() => {
-            into.deltas.push(Delta::stream(DeltaKind::Error(view::error(event.error))));
+            into.deltas.push(foreign(Some(other), len));
             Ok(())
         }
         None => {
-            into.deltas.push(foreign(None, data.len()));
+            into.deltas.push(match event.get("error") {
+                Some(error) => Delta::stream(DeltaKind::Error(grammar::error(Some(error)))),
+                None => foreign(None, len),
+            });
             Ok(())
         }
     }
 }
 
 /// How a response ended, by its status.
-pub(super) fn finish(status: &str, response: &Response<'_>) -> FinishReason {
+pub(super) fn finish(status: &str, response: Value<'_>) -> FinishReason {
+    let reason = response.get("incomplete_details").and_then(|details| details.get("reason"));
     let kind = match status {
         "completed" => FinishKind::Stop,
-        "incomplete" => match view::reason(response.incomplete_details).as_deref() {
+        "incomplete" => match grammar::string(reason).as_deref() {
             Some("content_filter") => FinishKind::Filter,
             _ => FinishKind::Length,
         },
@@ -85,14 +88,14 @@ pub(super) fn finish(status: &str, response: &Response<'_>) -> FinishReason {
 }
 
 /// Takes over id and model while they are asked for.
-pub(super) fn meta(response: &Response<'_>, into: &mut Decoded) {
+fn meta(response: Value<'_>, into: &mut Decoded) {
     if into.wants_meta {
-        into.id = view::id(response.id);
-        into.model = view::name(response.model);
+        into.id = grammar::id(response.get("id"));
+        into.model = grammar::name(response.get("model"));
     }
 }
 
-fn response_event(event: &Event<'_>, name: &str, len: usize, into: &mut Decoded) -> Result<(), DecodeError> {
+fn response_event(event: Event<'_>, name: &str, len: usize, into: &mut Decoded) -> Result<(), DecodeError> {
     if normal::is_foreign(name, event) {
         into.odd = into.odd.or(Some(Odd::Foreign));
     }
@@ -101,10 +104,10 @@ fn response_event(event: &Event<'_>, name: &str, len: usize, into: &mut Decoded)
     let summary = || slot(event, event.summary_index, SUMMARY);
     let call = || slot(event, None, 0);
     match name {
-        "created" | "in_progress" | "queued" => return opening(event.response, into),
-        "completed" | "incomplete" | "failed" => return terminal(name, event.response, into),
+        "created" | "in_progress" | "queued" => return opening(event.object("response")?, into),
+        "completed" | "incomplete" | "failed" => return terminal(name, event.object("response")?, into),
         "output_item.added" | "output_item.done" => {
-            let told = Told::read(required(event.item, "item")?, item_index(event))?;
+            let told = Told::read(event.object("item")?, item_index(event))?;
             if told.is_foreign()? {
                 into.odd = into.odd.or(Some(Odd::Foreign));
             }
@@ -113,9 +116,9 @@ fn response_event(event: &Event<'_>, name: &str, len: usize, into: &mut Decoded)
                 _ => told.done(deltas)?,
             }
         }
-        "content_part.added" | "content_part.done" => part_event(name, content()?, event.part, into)?,
+        "content_part.added" | "content_part.done" => part_event(name, content()?, event, into)?,
         "reasoning_summary_part.added" | "reasoning_summary_part.done" => {
-            part_event(name, summary()?, event.part, into)?;
+            part_event(name, summary()?, event, into)?;
         }
         "output_text.delta" | "audio.transcript.delta" => {
             deltas.push(text(content()?, Channel::Content, event)?);
@@ -123,17 +126,19 @@ fn response_event(event: &Event<'_>, name: &str, len: usize, into: &mut Decoded)
         "refusal.delta" => deltas.push(text(content()?, Channel::Refusal, event)?),
         "reasoning_text.delta" => deltas.push(text(content()?, Channel::Reasoning, event)?),
         "reasoning_summary_text.delta" => deltas.push(text(summary()?, Channel::Reasoning, event)?),
-        "output_text.done" | "reasoning_text.done" => deltas.push(copy(content()?, event.text, "text")?),
-        "refusal.done" => deltas.push(copy(content()?, event.refusal, "refusal")?),
-        "reasoning_summary_text.done" => deltas.push(copy(summary()?, event.text, "text")?),
-        "audio.transcript.done" => deltas.push(match event.transcript {
-            Some(_) => copy(content()?, event.transcript, "transcript")?,
+        "output_text.done" | "reasoning_text.done" => {
+            deltas.push(copy(content()?, event.get("text"), "text")?);
+        }
+        "refusal.done" => deltas.push(copy(content()?, event.get("refusal"), "refusal")?),
+        "reasoning_summary_text.done" => deltas.push(copy(summary()?, event.get("text"), "text")?),
+        "audio.transcript.done" => deltas.push(match event.get("transcript") {
+            Some(_) => copy(content()?, event.get("transcript"), "transcript")?,
             None => rides(content()?, false),
         }),
         "function_call_arguments.delta" => deltas.push(arguments(call()?, CallFlavor::Function, event)),
         "custom_tool_call_input.delta" => deltas.push(arguments(call()?, CallFlavor::Custom, event)),
-        "function_call_arguments.done" => deltas.push(call_copy(call()?, event.arguments, event)),
-        "custom_tool_call_input.done" => deltas.push(call_copy(call()?, event.input, event)),
+        "function_call_arguments.done" => deltas.push(call_copy(call()?, event.get("arguments"), event)),
+        "custom_tool_call_input.done" => deltas.push(call_copy(call()?, event.get("input"), event)),
         "output_text.annotation.added" | "output_text_annotation.added" => {
             deltas.push(rides(content()?, false));
         }
@@ -142,39 +147,37 @@ fn response_event(event: &Event<'_>, name: &str, len: usize, into: &mut Decoded)
     Ok(())
 }
 
-fn opening(response: Raw<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
-    let response: Response<'_> = view::parse(required(response, "response")?.get(), "a response")?;
-    meta(&response, into);
+fn opening(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
+    meta(response, into);
     into.deltas.push(Delta::stream(DeltaKind::Opening));
-    output(&response, into)
+    output(response, into)
 }
 
-fn terminal(status: &str, response: Raw<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
-    let response: Response<'_> = view::parse(required(response, "response")?.get(), "a response")?;
-    meta(&response, into);
-    output(&response, into)?;
-    ends(status, &response, into);
+fn terminal(status: &str, response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
+    meta(response, into);
+    output(response, into)?;
+    ends(status, response, into);
     Ok(())
 }
 
 /// The deltas every response ends with.
-pub(super) fn ends(status: &str, response: &Response<'_>, into: &mut Decoded) {
+fn ends(status: &str, response: Value<'_>, into: &mut Decoded) {
     let finish = finish(status, response);
     let failed = finish.kind() == FinishKind::Error;
     into.deltas.push(Delta::new(0, Slot::None, DeltaKind::Finish(finish)));
-    if let Some(usage) = view::usage(response.usage) {
+    if let Some(usage) = grammar::usage(response) {
         into.deltas.push(Delta::stream(DeltaKind::Usage(usage)));
     }
     if failed {
-        into.deltas.push(Delta::stream(DeltaKind::Error(view::error(response.error))));
+        into.deltas.push(Delta::stream(DeltaKind::Error(grammar::error(response.get("error")))));
     }
     into.deltas.push(Delta::stream(DeltaKind::Terminal));
 }
 
 /// Positions in `output` are the output indices.
-fn output(response: &Response<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
-    for (at, raw) in response.output.iter().flatten().enumerate() {
-        let told = Told::read(raw, item::part_number(at)?)?;
+fn output(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
+    for (at, item) in grammar::output(response)?.enumerate() {
+        let told = Told::read(item, item::part_number(at)?)?;
         if told.is_foreign()? {
             into.odd = into.odd.or(Some(Odd::Foreign));
         }
@@ -184,11 +187,11 @@ fn output(response: &Response<'_>, into: &mut Decoded) -> Result<(), DecodeError
 }
 
 /// Holds `output_text`, which some servers write, against the messages whose text it repeats.
-pub(super) fn all_text(response: &Response<'_>) -> Result<(), DecodeError> {
-    let Some(said) = view::string(response.output_text) else { return Ok(()) };
+fn all_text(response: Value<'_>) -> Result<(), DecodeError> {
+    let Some(said) = grammar::string(response.get("output_text")) else { return Ok(()) };
     let mut rest = said.as_ref();
-    for raw in response.output.iter().flatten() {
-        rest = Told::read(raw, 0)?.strip_text(rest)?;
+    for item in grammar::output(response)? {
+        rest = Told::read(item, 0)?.strip_text(rest)?;
     }
     match rest {
         "" => Ok(()),
@@ -196,8 +199,9 @@ pub(super) fn all_text(response: &Response<'_>) -> Result<(), DecodeError> {
     }
 }
 
-fn part_event(name: &str, slot: Slot, part: Raw<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
-    if part.map(item::is_foreign_part).transpose()? == Some(true) {
+fn part_event(name: &str, slot: Slot, event: Event<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
+    let part = event.object("part")?;
+    if item::is_foreign_part(part)? {
         into.odd = into.odd.or(Some(Odd::Foreign));
     }
     match name.ends_with(".added") {
@@ -206,8 +210,8 @@ fn part_event(name: &str, slot: Slot, part: Raw<'_>, into: &mut Decoded) -> Resu
     }
 }
 
-fn part_added(slot: Slot, part: Raw<'_>, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
-    match item::said(required(part, "part")?)? {
+fn part_added(slot: Slot, part: Value<'_>, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
+    match item::said(part)? {
         Said::Text(channel, text) => {
             into.push(Delta::new(0, slot, DeltaKind::Start { channel }));
             if !text.is_empty() {
@@ -219,8 +223,8 @@ fn part_added(slot: Slot, part: Raw<'_>, into: &mut Vec<Delta>) -> Result<(), De
     Ok(())
 }
 
-fn part_done(slot: Slot, part: Raw<'_>, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
-    let kind = match item::said(required(part, "part")?)? {
+fn part_done(slot: Slot, part: Value<'_>, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
+    let kind = match item::said(part)? {
         Said::Text(_, text) => DeltaKind::Copy(Restated::body(text)),
         Said::Opaque(kind, bytes) => item::opaque(kind, bytes),
     };
@@ -229,22 +233,22 @@ fn part_done(slot: Slot, part: Raw<'_>, into: &mut Vec<Delta>) -> Result<(), Dec
     Ok(())
 }
 
-fn text(slot: Slot, channel: Channel, event: &Event<'_>) -> Result<Delta, DecodeError> {
-    let text = view::text(event.delta, "delta")?;
+fn text(slot: Slot, channel: Channel, event: Event<'_>) -> Result<Delta, DecodeError> {
+    let text = grammar::text(event.get("delta"), "delta")?;
     if text.is_empty() {
         // Log probabilities of tokens that are not out yet may spell what comes next.
-        let ahead = event.logprobs.is_some_and(|list| list.get() != "[]");
+        let ahead = event.get("logprobs").is_some_and(|list| list.raw() != "[]");
         return Ok(rides(slot, ahead));
     }
     Ok(Delta::new(0, slot, DeltaKind::Text { channel, text: text.into() }))
 }
 
-fn copy(slot: Slot, body: Raw<'_>, field: &str) -> Result<Delta, DecodeError> {
-    Ok(Delta::new(0, slot, DeltaKind::Copy(Restated::body(view::text(body, field)?))))
+fn copy(slot: Slot, body: Option<Value<'_>>, field: &str) -> Result<Delta, DecodeError> {
+    Ok(Delta::new(0, slot, DeltaKind::Copy(Restated::body(grammar::text(body, field)?))))
 }
 
-fn arguments(slot: Slot, flavor: CallFlavor, event: &Event<'_>) -> Delta {
-    match view::loose(event.delta).filter(|delta| !delta.is_empty()) {
+fn arguments(slot: Slot, flavor: CallFlavor, event: Event<'_>) -> Delta {
+    match grammar::loose(event.get("delta")).filter(|delta| !delta.is_empty()) {
         Some(delta) => {
             let call = CallDelta { arguments: Some(delta.into()), flavor, ..CallDelta::default() };
             Delta::new(0, slot, DeltaKind::Call(call))
@@ -253,10 +257,10 @@ fn arguments(slot: Slot, flavor: CallFlavor, event: &Event<'_>) -> Delta {
     }
 }
 
-fn call_copy(slot: Slot, body: Raw<'_>, event: &Event<'_>) -> Delta {
+fn call_copy(slot: Slot, body: Option<Value<'_>>, event: Event<'_>) -> Delta {
     let copy = Restated {
-        name: view::name(event.name),
-        body: view::loose(body).map(Into::into),
+        name: grammar::name(event.get("name")),
+        body: grammar::loose(body).map(Into::into),
         ..Restated::default()
     };
     Delta::new(0, slot, DeltaKind::Copy(copy))
@@ -267,7 +271,7 @@ fn rides(slot: Slot, ahead: bool) -> Delta {
     Delta::new(0, slot, DeltaKind::Annotation { ahead })
 }
 
-fn other(event: &Event<'_>, name: &str, len: usize) -> Delta {
+fn other(event: Event<'_>, name: &str, len: usize) -> Delta {
     let role = Role::of_event(name);
     let slot = event.output_index.map_or(Slot::None, Slot::item);
     if let (Role::Call(flavor, _), Slot::At { .. }) = (role, slot) {
@@ -287,14 +291,54 @@ fn foreign(kind: Option<&str>, bytes: usize) -> Delta {
     Delta::new(0, Slot::None, item::opaque(Cow::Borrowed(kind.unwrap_or("unknown")), bytes))
 }
 
-fn item_index(event: &Event<'_>) -> u32 {
+fn item_index(event: Event<'_>) -> u32 {
     event.output_index.unwrap_or(0)
 }
 
-fn slot(event: &Event<'_>, part: Option<u32>, base: u32) -> Result<Slot, DecodeError> {
+fn slot(event: Event<'_>, part: Option<u32>, base: u32) -> Result<Slot, DecodeError> {
     Ok(Slot::At { item: item_index(event), part: base + item::part_number(part.unwrap_or(0))? })
 }
 
-fn required<'a>(raw: Raw<'a>, field: &str) -> Result<&'a RawValue, DecodeError> {
-    raw.ok_or_else(|| DecodeError::new(format!("the field `{field}`"), "none"))
+/// Whether the body says that it is a response object.
+pub(super) fn sniff_whole(body: &[u8]) -> bool {
+    let mut spans = Spans::default();
+    let probe = std::str::from_utf8(body).ok().and_then(|text| spans.read(text, Of::Object(&PROBE)).ok());
+    probe.is_some_and(|probe| grammar::string(probe.get("object")).as_deref() == Some("response"))
+}
+
+/// Reads a response object, or the error in its place.
+pub(super) fn decode_whole(body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
+    let text =
+        std::str::from_utf8(body).map_err(|error| DecodeError::new("a response", error.to_string()))?;
+    let mut spans = Spans::default();
+    spans
+        .decode(text, Of::Object(&RESPONSE), "a response")
+        .and_then(|document| whole(document.expect_object("response")?, into))
+}
+
+fn whole(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
+    if response.get("object").is_none() && response.get("output").is_none() {
+        into.deltas.push(match response.get("error") {
+            Some(error) => Delta::stream(DeltaKind::Error(grammar::error(Some(error)))),
+            None => {
+                let kind = item::opaque(Cow::Borrowed("unknown"), response.raw().len());
+                Delta::new(0, Slot::None, kind)
+            }
+        });
+        into.deltas.push(Delta::stream(DeltaKind::Terminal));
+        return Ok(());
+    }
+    meta(response, into);
+    into.deltas.push(Delta::stream(DeltaKind::Opening));
+    for (at, item) in grammar::output(response)?.enumerate() {
+        let told = Told::read(item, item::part_number(at)?)?;
+        if told.is_foreign()? {
+            into.odd = into.odd.or(Some(Odd::Foreign));
+        }
+        told.whole(&mut into.deltas)?;
+    }
+    all_text(response)?;
+    let status = grammar::string(response.get("status")).unwrap_or(Cow::Borrowed("completed"));
+    ends(&status, response, into);
+    Ok(())
 }

@@ -1,13 +1,16 @@
-//! Rebuilding the events of which a part was touched.
+//! Rebuilding the events, items, parts and responses that lost, or changed, some of what they said.
+//!
+//! What is kept stays as its raw bytes. Of what is touched only the fields that the grammar lists survive: an unknown one may hold a
+//! copy of what was dropped.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use bytes::Bytes;
 
-use super::document::{self, Now, Rewrite};
-use super::item::SUMMARY;
-use super::ledger::Item;
+use super::grammar::{KEPT_OF_ERROR, KEPT_OF_EVENT, KEPT_OF_ITEM, KEPT_OF_PART, KEPT_OF_RESPONSE};
+use super::item::{self, Role, SUMMARY};
+use super::items::{Item, Replaced};
 use super::made;
 use super::write::{ResponsesWriter, Source};
 use crate::delta::{CallFlavor, Channel, DeltaKind, Slot, Text};
@@ -22,9 +25,9 @@ impl ResponsesWriter {
         let items = output.as_deref().unwrap_or_default();
         let spoken = Spoken::new(source.parts);
         let mut changed = false;
-        let mut entries: Vec<(u32, Cow<'_, str>)> = Vec::with_capacity(items.len());
+        let mut entries: Vec<(u64, Cow<'_, str>)> = Vec::with_capacity(items.len());
         for (at, raw) in (0..).zip(items) {
-            let rewritten = self.ledger.index(at).zip(self.rewritten(at, raw, &spoken, Mode::Streamed));
+            let rewritten = self.items.index(at).zip(self.rewritten(at, raw, &spoken, Mode::Streamed));
             changed |= !matches!(rewritten, Some((_, Cow::Borrowed(_))));
             entries.extend(rewritten);
         }
@@ -38,7 +41,7 @@ impl ResponsesWriter {
         }
         entries.sort_by_key(|(index, _)| *index);
         let output = json::array(entries.iter().map(|(_, item)| item));
-        let response = document::response(response, &[("output", output)]);
+        let response = self::response(response, &[("output", output)]);
         self.rebuild(source, &[("response", response)], out)
     }
 
@@ -62,7 +65,7 @@ impl ResponsesWriter {
         if let Some(raw) = json::member(source.json, "part") {
             let new = match now {
                 Now::Same => raw.to_owned(),
-                Now::Body(body) => document::part(raw, &body)?,
+                Now::Body(body) => self::part(raw, &body)?,
                 Now::Gone => return None,
             };
             return Some(self.rebuild(source, &[("part", new)], out));
@@ -73,11 +76,28 @@ impl ResponsesWriter {
             return None;
         }
         let mut new = vec![(*field, json::quote(&body))];
-        let replaced = self.ledger.item(item).and_then(Item::replaced);
+        let replaced = self.items.item(item).and_then(Item::replaced);
         if let Some(name) = replaced.and_then(|call| call.name.as_ref()) {
             new.push(("name", json::quote(name)));
         }
         Some(self.rebuild(source, &new, out))
+    }
+
+    /// The known fields of the upstream's event, some of them new.
+    pub(super) fn rebuild(
+        &mut self,
+        source: &Source<'_>,
+        new: &[(&str, String)],
+        out: &mut Vec<Bytes>,
+    ) -> Bytes {
+        let numbers = self.new_numbers(&source.numbers);
+        let json = keep(source.json, KEPT_OF_EVENT, |name| {
+            let mut all = new.iter().chain(&numbers);
+            let found = all.find(|(field, _)| *field == name).map(|(_, value)| value.clone());
+            found.or_else(|| (name == "logprobs").then(|| "[]".to_owned()))
+        });
+        self.sink.event(source.frame.event(), &json, out);
+        Bytes::from(json)
     }
 
     /// Text leaves though the opening of its item or part did not: opens them.
@@ -103,8 +123,8 @@ impl ResponsesWriter {
         spoken: &Spoken<'_>,
         mode: Mode,
     ) -> Option<Cow<'a, str>> {
-        let known = self.ledger.item(item);
-        let rewrite = Rewrite {
+        let known = self.items.item(item);
+        let rewrite = ItemRewrite {
             opened: mode == Mode::Streamed && known.is_some_and(Item::opened),
             replaced: known.and_then(Item::replaced),
             now: |part| self.now(item, part, spoken.at(item, part), mode),
@@ -114,7 +134,7 @@ impl ResponsesWriter {
 
     /// What a part, or a call, says now.
     fn now(&self, item: u32, number: u32, spoken: Option<&Part>, mode: Mode) -> Now {
-        let known = self.ledger.item(item);
+        let known = self.items.item(item);
         let left = known.and_then(|item| item.part_left(number));
         // A part that is open on the wire cannot go.
         let empty = || if left == Some(true) { Now::Body("".into()) } else { Now::Gone };
@@ -142,7 +162,7 @@ impl ResponsesWriter {
 
     /// Whether a terminal event has to list the items made here. Some upstreams list none.
     fn lists_inserted(&self, items: &[&str]) -> bool {
-        let lists_none = items.is_empty() && self.ledger.has_items();
+        let lists_none = items.is_empty() && self.items.has_items();
         !self.inserted.is_empty() && !lists_none
     }
 
@@ -153,7 +173,7 @@ impl ResponsesWriter {
             _ => None,
         });
         let Some(call) = call.filter(|call| call.flavor != CallFlavor::Builtin) else { return };
-        let Some(index) = self.ledger.index(item) else { return };
+        let Some(index) = self.items.index(item) else { return };
         if let Some(arguments) = call.arguments.as_deref().filter(|arguments| !arguments.is_empty()) {
             let id = json::member(raw, "id").and_then(json::unquote).unwrap_or_default();
             self.make(made::arguments(&id, index, call.flavor, arguments), out);
@@ -161,13 +181,13 @@ impl ResponsesWriter {
     }
 
     fn revive_part(&mut self, item: u32, part: u32, channel: Channel, id: &str, out: &mut Vec<Bytes>) {
-        let revived = self.ledger.revive(item, part);
-        let Some(index) = self.ledger.index(item) else { return };
+        let revived = self.items.revive(item, part);
+        let Some(index) = self.items.index(item) else { return };
         if revived.item {
             self.make(made::reopened_item(id, index, channel), out);
         }
         if revived.part {
-            let (number, is_summary) = (self.ledger.part_number(item, part), part >= SUMMARY);
+            let (number, is_summary) = (self.items.part_number(item, part), part >= SUMMARY);
             self.make(made::reopened_part(&made::At { id, index, number, is_summary }, channel), out);
         }
     }
@@ -201,6 +221,140 @@ fn speaks(part: &Part) -> bool {
         part.delta.kind,
         DeltaKind::Text { .. } | DeltaKind::Copy(_) | DeltaKind::Call(_) | DeltaKind::Opaque { .. }
     )
+}
+
+/// What a part, or a call, says now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Now {
+    /// What it said.
+    Same,
+    Body(Text),
+    Gone,
+}
+
+/// How to rewrite an item.
+#[derive(Debug)]
+struct ItemRewrite<'a, F> {
+    /// The item has opened on the wire: it stays, even if none of its parts does.
+    opened: bool,
+    replaced: Option<&'a Replaced>,
+    /// What the part with this number says now; 0 is the call itself.
+    now: F,
+}
+
+impl<F: Fn(u32) -> Now> ItemRewrite<'_, F> {
+    /// The item as it is to be written, `None` if it is not.
+    fn item<'a>(&self, raw: &'a str) -> Option<Cow<'a, str>> {
+        let kind = json::member(raw, "type").and_then(json::unquote).unwrap_or_default();
+        match Role::of(&kind) {
+            Role::Message => self.parts(raw, true),
+            Role::Reasoning => self.parts(raw, false),
+            Role::Call(flavor, fields) => self.call(raw, flavor, fields),
+            Role::Server | Role::Unknown => match (self.now)(0) {
+                Now::Gone => None,
+                _ => Some(Cow::Borrowed(raw)),
+            },
+        }
+    }
+
+    fn parts<'a>(&self, raw: &'a str, goes_when_empty: bool) -> Option<Cow<'a, str>> {
+        let content = self.list(raw, "content", 0);
+        let summary = self.list(raw, "summary", SUMMARY);
+        let lists = [&content, &summary];
+        if lists.iter().all(|list| list.is_none()) {
+            return Some(Cow::Borrowed(raw));
+        }
+        if goes_when_empty && !self.opened && lists.into_iter().flatten().all(|list| list == "[]") {
+            return None;
+        }
+        let new = |name: &str| match name {
+            "content" => content.clone(),
+            "summary" => summary.clone(),
+            _ => None,
+        };
+        Some(Cow::Owned(keep(raw, KEPT_OF_ITEM, new)))
+    }
+
+    /// A list of parts, if anything in it changes.
+    fn list(&self, raw: &str, name: &str, base: u32) -> Option<String> {
+        let parts = json::items(json::member(raw, name)?)?;
+        let mut changed = false;
+        let mut kept = Vec::with_capacity(parts.len());
+        for (number, raw) in (base..).zip(parts) {
+            match (self.now)(number) {
+                Now::Same => kept.push(Cow::Borrowed(raw)),
+                Now::Body(body) => {
+                    changed = true;
+                    kept.extend(part(raw, &body).map(Cow::Owned));
+                }
+                Now::Gone => changed = true,
+            }
+        }
+        changed.then(|| json::array(kept))
+    }
+
+    fn call<'a>(&self, raw: &'a str, flavor: CallFlavor, fields: &[&str]) -> Option<Cow<'a, str>> {
+        let replaced = self.replaced;
+        let body = match ((self.now)(0), replaced.and_then(|replaced| replaced.arguments.clone())) {
+            (Now::Body(body), _) => Some(body),
+            (Now::Same, None) if replaced.is_none() => return Some(Cow::Borrowed(raw)),
+            (Now::Gone, None) => return None,
+            (_, arguments) => arguments,
+        };
+        let id_field = if json::member(raw, "call_id").is_some() { "call_id" } else { "id" };
+        let new = |name: &str| {
+            let text = |text: &Text| json::quote(text);
+            if fields.contains(&name) {
+                return body.as_ref().map(|body| value(body, flavor, json::member(raw, name)));
+            }
+            match name {
+                "name" => replaced.and_then(|call| call.name.as_ref()).map(text),
+                _ if name == id_field => replaced.and_then(|call| call.id.as_ref()).map(text),
+                _ => None,
+            }
+        };
+        Some(Cow::Owned(keep(raw, KEPT_OF_ITEM, new)))
+    }
+}
+
+/// A part with another text; `None` if it is no text.
+fn part(raw: &str, body: &str) -> Option<String> {
+    let kind = json::unquote(json::member(raw, "type")?)?;
+    let (_, field) = item::part_text(&kind)?;
+    Some(keep(raw, KEPT_OF_PART, |name| match name {
+        "annotations" | "logprobs" => Some("[]".to_owned()),
+        _ if name == field => Some(json::quote(body)),
+        _ => None,
+    }))
+}
+
+/// A response with other values for some of its fields. Those it has none of are added.
+pub(super) fn response(raw: &str, new: &[(&str, String)]) -> String {
+    let response = json::map(raw, |name, value| match new.iter().find(|(field, _)| *field == name) {
+        Some((_, new)) => Some(Cow::Owned(new.clone())),
+        None if name == "error" && json::is_object(value) => {
+            Some(json::only(value, KEPT_OF_ERROR).finish().into())
+        }
+        None => KEPT_OF_RESPONSE.contains(&name).then_some(Cow::Borrowed(value)),
+    });
+    let missing = new.iter().filter(|(name, _)| json::member(raw, name).is_none());
+    missing.fold(response, |response, (name, value)| response.raw(name, value)).finish()
+}
+
+/// An object of the known fields of another, in its order, with new values for some.
+fn keep(raw: &str, fields: &[&str], new: impl Fn(&str) -> Option<String>) -> String {
+    let value = |name: &str, raw| new(name).map_or(Cow::Borrowed(raw), Cow::Owned);
+    json::map(raw, |name, raw| fields.contains(&name).then(|| value(name, raw))).finish()
+}
+
+/// Arguments as the item's field has them: a string, or for the API's own tools a JSON value.
+fn value(body: &str, flavor: CallFlavor, old: Option<&str>) -> String {
+    let was_string = old.is_none_or(|old| old.starts_with('"'));
+    let is_value = || json::is_object(body) || json::items(body).is_some();
+    match flavor == CallFlavor::Builtin && !was_string && is_value() {
+        true => body.to_owned(),
+        false => json::quote(body),
+    }
 }
 
 /// The fields that carry the body of an event without item or part.

@@ -2,9 +2,8 @@
 
 use bytes::Bytes;
 use memchr::memmem;
-use serde::Deserialize;
 
-use super::view::Raw;
+use crate::wire::document::{Of, Spans, Table};
 
 /// The numbers of one stream.
 #[derive(Debug, Default)]
@@ -68,7 +67,7 @@ impl Sequence {
     /// Events made here are about to be written.
     pub(super) fn enter_made(&mut self) {
         if let Some(data) = self.unread.take() {
-            match Numbers::read(&data).sequence_number {
+            match EventNumbers::read(&data).sequence_number {
                 Some(number) => self.next = number.saturating_add(1),
                 // The word stands somewhere deeper.
                 None if self.next == 0 => self.seen = Seen::Plain,
@@ -101,36 +100,33 @@ impl Sequence {
 
 /// The numbers of an event.
 #[derive(Debug, Default)]
-pub(super) struct Numbers {
+pub(super) struct EventNumbers {
     pub(super) sequence_number: Option<u64>,
     pub(super) output_index: Option<u32>,
     pub(super) content_index: Option<u32>,
     pub(super) summary_index: Option<u32>,
 }
 
-impl Numbers {
+impl EventNumbers {
     /// Reads what is a number. Data that is no event has none.
     pub(super) fn read(data: &[u8]) -> Self {
-        let Ok(view) = serde_json::from_slice::<View<'_>>(data) else { return Self::default() };
-        let number = |raw: Raw<'_>| raw.and_then(|raw| serde_json::from_str::<u64>(raw.get()).ok());
-        let index = |raw| number(raw).and_then(|number| u32::try_from(number).ok());
+        let mut spans = Spans::default();
+        let text = std::str::from_utf8(data).unwrap_or_default();
+        let Ok(event) = spans.read(text, Of::Object(&NUMBERS)) else { return Self::default() };
+        let number = |name: &str| event.get(name).and_then(|raw| raw.raw().parse::<u64>().ok());
+        let index = |name: &str| number(name).and_then(|number| u32::try_from(number).ok());
         Self {
-            sequence_number: number(view.sequence_number),
-            output_index: index(view.output_index),
-            content_index: index(view.content_index),
-            summary_index: index(view.summary_index),
+            sequence_number: number("sequence_number"),
+            output_index: index("output_index"),
+            content_index: index("content_index"),
+            summary_index: index("summary_index"),
         }
     }
 }
 
-#[derive(Deserialize)]
-struct View<'a> {
-    #[serde(borrow)]
-    sequence_number: Raw<'a>,
-    #[serde(borrow)]
-    output_index: Raw<'a>,
-    #[serde(borrow)]
-    content_index: Raw<'a>,
-    #[serde(borrow)]
-    summary_index: Raw<'a>,
-}
+static NUMBERS: Table = Table::loose(&[
+    ("sequence_number", Of::Leaf),
+    ("output_index", Of::Leaf),
+    ("content_index", Of::Leaf),
+    ("summary_index", Of::Leaf),
+]);

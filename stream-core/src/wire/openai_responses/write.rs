@@ -5,25 +5,25 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
-use super::document::{self, EVENT_FIELDS};
 use super::insert::around;
 use super::item::SUMMARY;
-use super::ledger::Ledger;
+use super::items::Items;
 use super::made::{self, Event};
 use super::normal;
 use super::open::Open;
-use super::sequence::{Numbers, Sequence};
-use super::sink::Sink;
-use crate::delta::{CallFlavor, DeltaKind, Slot, Text};
-use crate::json::{self, At, Object};
-use crate::sse::{Frame, Framer};
+use super::sequence::{EventNumbers, Sequence};
+use crate::delta::{CallFlavor, DeltaKind};
+use crate::json;
+use crate::sse::Frame;
+use crate::wire::sink::{self, Sink};
+use crate::wire::turn::TurnLedger;
 use crate::wire::{self, Ending, Fate, Odd, Outgoing, Part, Writer, WriterOptions};
 
 /// Writes one response.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ResponsesWriter {
-    pub(super) notice: Option<Text>,
-    pub(super) ledger: Ledger,
+    pub(super) turns: TurnLedger,
+    pub(super) items: Items,
     pub(super) sequence: Sequence,
     pub(super) sink: Sink,
     pub(super) open: Open,
@@ -32,21 +32,22 @@ pub(super) struct ResponsesWriter {
     /// The usage of a terminal event that did not leave.
     pub(super) usage: Option<String>,
     /// The `output_item.done` events that left, by the index they left with.
-    pub(super) done: Vec<(u32, Bytes)>,
+    pub(super) done: Vec<(u64, Bytes)>,
     /// The items made here, as they stand in `output`, by their index.
-    pub(super) inserted: Vec<(u32, String)>,
+    pub(super) inserted: Vec<(u64, String)>,
     /// Inserted beside the opening events, before which and between which there is no place.
     pub(super) waiting: Vec<DeltaKind>,
     /// How many items were made here.
     pub(super) made: u32,
     /// Something was not kept: from here on numbers and copies may have to change.
     pub(super) touched: bool,
-    pub(super) ended: bool,
     /// Frames that are not plain are written anew (rule 28).
     pub(super) normalise: bool,
     /// Why the last frame was written anew, and whether every part of it was kept.
     pub(super) odd: Option<Odd>,
     pub(super) untouched: bool,
+    /// Names stand behind the data in all events of the stream.
+    late_names: Option<bool>,
     /// Events that go before the frame that is written.
     late: Vec<Event>,
     /// The ids that calls opened with, by their items.
@@ -56,65 +57,39 @@ pub(super) struct ResponsesWriter {
 impl ResponsesWriter {
     pub(super) fn new(options: &WriterOptions) -> Self {
         Self {
-            notice: options.empty_notice.clone(),
-            ledger: Ledger::new(options.normalise),
+            turns: TurnLedger::new(options),
+            items: Items::new(options.normalise),
             sequence: Sequence::new(options.normalise),
-            sink: Sink::default(),
-            open: Open::default(),
-            opening: None,
-            usage: None,
-            done: Vec::new(),
-            inserted: Vec::new(),
-            waiting: Vec::new(),
-            made: 0,
-            touched: false,
-            ended: false,
             normalise: options.normalise,
-            odd: None,
-            untouched: false,
-            late: Vec::new(),
-            ids: HashMap::new(),
+            ..Self::default()
         }
     }
 
     /// An event of a call with the id that the call opened with.
     fn with_own_id<'a>(&self, json: Cow<'a, str>, parts: &[Part]) -> Cow<'a, str> {
-        let item = parts.iter().find_map(|part| match part.delta.slot {
-            Slot::At { item, .. } => Some(item),
-            _ => None,
-        });
-        let Some(id) = item.and_then(|item| self.ids.get(&item)) else { return json };
-        let is_of_call = |name: &str| name == "item_id" || name == "output_index";
-        let Some(members) = json::members(&json).filter(|all| all.iter().any(|(name, _)| is_of_call(name)))
-        else {
+        let Some(id) = parts.iter().find_map(Part::item).and_then(|item| self.ids.get(&item)) else {
             return json;
         };
-        if json::member(&json, "item").is_some() || json::member(&json, "item_id") == id.as_deref() {
+        let own = json::member(&json, "item_id");
+        let is_of_call = own.is_some() || json::member(&json, "output_index").is_some();
+        if !is_of_call || json::member(&json, "item").is_some() || own == id.as_deref() {
             return json;
         }
-        let mut object = Object::new();
-        for (name, value) in &members {
-            object = match id {
-                _ if name != "item_id" => object.raw(name, value),
-                Some(id) => object.raw(name, id),
-                None => object,
-            };
-        }
-        if let (Some(id), None) = (id, json::member(&json, "item_id")) {
-            object = object.raw("item_id", id);
-        }
-        Cow::Owned(object.finish())
+        let id = id.as_deref();
+        let event =
+            json::map(&json, |name, raw| if name == "item_id" { id } else { Some(raw) }.map(Cow::Borrowed));
+        Cow::Owned(event.maybe("item_id", id.filter(|_| own.is_none())).finish())
     }
 
     /// Remembers the id that a call opens with, as JSON.
     fn remember_id(&mut self, parts: &[Part], data: &Bytes) {
         for part in parts {
-            let (DeltaKind::Call(call), Slot::At { item, .. }) = (&part.delta.kind, part.delta.slot) else {
+            let (DeltaKind::Call(call), Some(item)) = (&part.delta.kind, part.item()) else {
                 continue;
             };
             if call.starts {
                 let json = std::str::from_utf8(data).unwrap_or_default();
-                let id = json::find(json, &[At::Key("item"), At::Key("id")]);
+                let id = json::find(json, &["item", "id"]);
                 self.ids.insert(item, id.map(str::to_owned));
             }
         }
@@ -125,21 +100,21 @@ impl ResponsesWriter {
     fn late_arguments(&self, parts: &[Part], data: &Bytes) -> Vec<Event> {
         let mut late = Vec::new();
         for part in parts.iter().filter(|part| part.fate == Fate::Kept) {
-            let (DeltaKind::Copy(copy), Slot::At { item, .. }) = (&part.delta.kind, part.delta.slot) else {
+            let (DeltaKind::Copy(copy), Some(item)) = (&part.delta.kind, part.item()) else {
                 continue;
             };
-            let is_open = self.ledger.item(item).is_some_and(|item| item.opened() && item.is_call());
-            let (Some(body), Some(index)) = (&copy.body, self.ledger.index(item)) else { continue };
+            let is_open = self.items.item(item).is_some_and(|item| item.opened() && item.is_call());
+            let (Some(body), Some(index)) = (&copy.body, self.items.index(item)) else { continue };
             if !copy.is_first || !is_open || copy.flavor == CallFlavor::Builtin {
                 continue;
             }
             let json = std::str::from_utf8(data).unwrap_or_default();
-            let paths: [&[At<'_>]; 2] = [
-                &[At::Key("item"), At::Key("id")],
-                &[At::Key("response"), At::Key("output"), At::Item(item as usize), At::Key("id")],
-            ];
+            let listed = || {
+                let items = json::items(json::find(json, &["response", "output"])?)?;
+                json::member(items.get(item as usize)?, "id")
+            };
             // The event of the arguments alone is read like a delta.
-            let Some(id) = paths.iter().find_map(|path| json::find(json, path)) else { continue };
+            let Some(id) = json::find(json, &["item", "id"]).or_else(listed) else { continue };
             let id = json::unquote(id).unwrap_or_default();
             late.push(made::arguments(&id, index, copy.flavor, body));
         }
@@ -152,16 +127,15 @@ impl ResponsesWriter {
         let data = frame.data().or_else(|| frame.lenient_data())?;
         let (name, json) = normal::event(frame.event(), std::str::from_utf8(&data).ok()?);
         let json = self.with_own_id(json, parts);
-        let mut framer = Framer::new(usize::MAX);
-        framer.push(&Sink::line(name.as_deref().filter(|_| self.sink.names_or(frame)), &json));
-        framer.next_frame().ok().flatten()
+        sink::frame(name.as_deref().filter(|_| self.sink.is_named_or(frame)), &json)
     }
 }
 
 impl Writer for ResponsesWriter {
     fn frame(&mut self, mut outgoing: Outgoing, out: &mut Vec<Bytes>) {
         self.untouched = outgoing.is_untouched();
-        let late_name = outgoing.frame.as_ref().is_some_and(|frame| self.sink.has_late_name(frame));
+        let late_names = &mut self.late_names;
+        let late_name = outgoing.frame.as_ref().is_some_and(|frame| normal::has_late_name(frame, late_names));
         let odd = outgoing.frame.as_ref().and_then(Frame::odd).filter(|_| self.normalise);
         self.odd = odd.filter(|odd| *odd != Odd::Lines || !late_name);
         if self.odd.is_some()
@@ -183,7 +157,7 @@ impl Writer for ResponsesWriter {
             self.insert_alone(parts, out);
             return;
         };
-        self.sink.learn(frame, &data);
+        self.sink.learn(frame, Some(&data));
         self.touched |= !outgoing.is_untouched();
         if self.normalise {
             self.remember_id(parts, &data);
@@ -199,15 +173,15 @@ impl Writer for ResponsesWriter {
             return;
         }
         let completes = self.note(parts, &data);
-        self.sink.event(frame, out);
-        if let Some(index) = completes.and_then(|item| self.ledger.index(item)) {
+        self.sink.raw(frame, out);
+        if let Some(index) = completes.and_then(|item| self.items.index(item)) {
             self.done.push((index, data.clone()));
         }
         self.sequence.pass(data);
     }
 
     fn end(&mut self, ending: &Ending, out: &mut Vec<Bytes>) {
-        if !std::mem::replace(&mut self.ended, true) {
+        if self.turns.end() {
             self.write_ending(ending, out);
         }
     }
@@ -217,12 +191,16 @@ impl Writer for ResponsesWriter {
     }
 
     fn whole(&mut self, body: Outgoing, ending: Option<&Ending>) -> Bytes {
-        self.ended = true;
+        self.turns.end();
         self.whole_body(&body, ending)
     }
 
     fn ended(&self) -> bool {
-        self.ended
+        self.turns.has_ended()
+    }
+
+    fn is_plain(&self) -> bool {
+        !self.touched && !self.turns.has_ended() && self.waiting.is_empty() && self.sink.is_at_border()
     }
 
     fn normalised(&mut self) -> Option<Odd> {
@@ -233,9 +211,9 @@ impl Writer for ResponsesWriter {
 /// An event of the upstream's with the fates of its parts.
 #[derive(Debug)]
 pub(super) struct Source<'a> {
-    frame: &'a Frame,
+    pub(super) frame: &'a Frame,
     pub(super) json: &'a str,
-    numbers: Numbers,
+    pub(super) numbers: EventNumbers,
     pub(super) parts: &'a [&'a Part],
 }
 
@@ -250,10 +228,7 @@ impl Source<'_> {
 
     /// The item it speaks of.
     fn item(&self) -> Option<u32> {
-        self.parts.iter().find_map(|part| match part.delta.slot {
-            Slot::At { item, .. } => Some(item),
-            _ => None,
-        })
+        self.parts.iter().find_map(|part| part.item())
     }
 }
 
@@ -261,24 +236,30 @@ impl ResponsesWriter {
     /// Books the parts of an event. Answers with the item that it completes.
     fn note(&mut self, parts: &[Part], data: &Bytes) -> Option<u32> {
         let mut completes = None;
-        for part in parts.iter().filter(|part| part.fate != Fate::Inserted) {
-            completes = self.ledger.note(part).or(completes);
+        for part in parts.iter().filter(|part| part.came()) {
+            completes = self.book(part).or(completes);
             self.note_stream(part, data);
         }
         self.open.note(parts, data);
         completes
     }
 
+    /// Books a part. Answers with the item that it completes.
+    pub(super) fn book(&mut self, part: &Part) -> Option<u32> {
+        // The terminal event finishes the turn, behind the notice.
+        if !matches!(part.delta.kind, DeltaKind::Finish(_)) {
+            self.turns.note(part, part.fate, self.items.weight(part));
+        }
+        self.items.note(part, self.turns.turn(CHOICE))
+    }
+
     /// What a part means for the stream as a whole.
     fn note_stream(&mut self, part: &Part, data: &Bytes) {
-        let leaves = part.fate != Fate::Dropped;
         match part.delta.kind {
             DeltaKind::Opening => self.opening = Some(data.clone()),
-            DeltaKind::Error(_) => self.ended |= leaves,
-            DeltaKind::Terminal if leaves => self.ended = true,
-            DeltaKind::Terminal => {
+            DeltaKind::Terminal if part.fate == Fate::Dropped => {
                 let json = String::from_utf8_lossy(data);
-                self.usage = json::find(&json, &[At::Key("response"), At::Key("usage")]).map(str::to_owned);
+                self.usage = json::find(&json, &["response", "usage"]).map(str::to_owned);
             }
             _ => {}
         }
@@ -287,7 +268,7 @@ impl ResponsesWriter {
     /// Writes a frame after something was touched, in it or before it.
     fn write_touched(&mut self, frame: &Frame, data: &Bytes, parts: &[Part], out: &mut Vec<Bytes>) {
         let json = String::from_utf8_lossy(data);
-        let numbers = Numbers::read(json.as_bytes());
+        let numbers = EventNumbers::read(json.as_bytes());
         self.sequence.enter(numbers.sequence_number);
         let (before, after) = around(parts);
         // What comes before an item takes its index: it has to be there when the item is booked.
@@ -297,10 +278,10 @@ impl ResponsesWriter {
         for event in std::mem::take(&mut self.late) {
             self.make(event, out);
         }
-        let own: Vec<&Part> = parts.iter().filter(|part| part.fate != Fate::Inserted).collect();
+        let own: Vec<&Part> = parts.iter().filter(|part| part.came()).collect();
         let source = Source { frame, json: &json, numbers, parts: &own };
         let written = self.write_own(&source, out);
-        let index = completes.and_then(|item| self.ledger.index(item));
+        let index = completes.and_then(|item| self.items.index(item));
         self.done.extend(index.zip(written));
         self.insert(after, out);
         self.sequence.leave();
@@ -321,7 +302,7 @@ impl ResponsesWriter {
         }
         self.revive(source, out);
         let item = source.item();
-        if item.is_some_and(|item| self.ledger.index(item).is_none()) {
+        if item.is_some_and(|item| self.items.index(item).is_none()) {
             return None;
         }
         match item {
@@ -336,31 +317,12 @@ impl ResponsesWriter {
         // Lines that belong to no event are a part of their own, and may be what was dropped.
         let leaves_whole = source.all(Fate::Kept) || !source.frame.is_stray();
         if new.is_empty() && leaves_whole {
-            self.sink.event(source.frame, out);
+            self.sink.raw(source.frame, out);
             return Bytes::copy_from_slice(source.json.as_bytes());
         }
-        let paths: Vec<[At<'_>; 1]> = new.iter().map(|(name, _)| [At::Key(name)]).collect();
-        let edits: Vec<(&[At<'_>], &str)> =
-            paths.iter().zip(&new).map(|(path, (_, value))| (&path[..], value.as_str())).collect();
-        let json = json::patch(source.json, &edits);
-        self.sink.write(source.frame.event(), &json, out);
-        Bytes::from(json)
-    }
-
-    /// The known fields of the upstream's event, some of them new.
-    pub(super) fn rebuild(
-        &mut self,
-        source: &Source<'_>,
-        new: &[(&str, String)],
-        out: &mut Vec<Bytes>,
-    ) -> Bytes {
-        let numbers = self.new_numbers(&source.numbers);
-        let json = document::keep(source.json, EVENT_FIELDS, |name| {
-            let mut all = new.iter().chain(&numbers);
-            let found = all.find(|(field, _)| *field == name).map(|(_, value)| value.clone());
-            found.or_else(|| (name == "logprobs").then(|| "[]".to_owned()))
-        });
-        self.sink.write(source.frame.event(), &json, out);
+        let new: Vec<(&str, &str)> = new.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let json = json::set(source.json, &new);
+        self.sink.event(source.frame.event(), &json, out);
         Bytes::from(json)
     }
 
@@ -370,11 +332,11 @@ impl ResponsesWriter {
             Some(number) => event.number("sequence_number", number),
             None => event,
         };
-        self.sink.write(self.sink.has_names().then_some(kind), &event.finish(), out);
+        self.sink.event(Some(kind).filter(|_| self.sink.is_named()), &event.finish(), out);
     }
 
     /// Those of an event's numbers that differ on the wire.
-    fn new_numbers(&mut self, old: &Numbers) -> Vec<(&'static str, String)> {
+    pub(super) fn new_numbers(&mut self, old: &EventNumbers) -> Vec<(&'static str, String)> {
         let sequence_number = old.sequence_number.and_then(|_| self.sequence.take());
         let mut new = Vec::new();
         let mut differ = |name, old: u64, now: u64| {
@@ -383,12 +345,12 @@ impl ResponsesWriter {
             }
         };
         if let Some(item) = old.output_index {
-            differ("output_index", item.into(), self.ledger.index(item).unwrap_or(item).into());
+            differ("output_index", item.into(), self.items.index(item).unwrap_or(item.into()));
             if let Some(part) = old.content_index.filter(|part| *part < SUMMARY) {
-                differ("content_index", part.into(), self.ledger.part_number(item, part).into());
+                differ("content_index", part.into(), self.items.part_number(item, part));
             }
             if let Some(part) = old.summary_index.filter(|part| *part < SUMMARY) {
-                differ("summary_index", part.into(), self.ledger.part_number(item, part + SUMMARY).into());
+                differ("summary_index", part.into(), self.items.part_number(item, part + SUMMARY));
             }
         }
         if let (Some(number), Some(now)) = (old.sequence_number, sequence_number) {
@@ -397,3 +359,6 @@ impl ResponsesWriter {
         new
     }
 }
+
+/// The choice of every item: a response has only one.
+pub(super) const CHOICE: u32 = 0;

@@ -21,7 +21,7 @@ use crate::settings_error::SettingsError;
 pub struct ModelJudge {
     endpoint: Endpoint,
     model: String,
-    prompt: Vec<Piece>,
+    prompt: Vec<PromptPiece>,
     threshold: f64,
 }
 
@@ -51,10 +51,10 @@ impl ModelJudge {
             .prompt
             .iter()
             .map(|piece| match piece {
-                Piece::Text(text) => text.clone(),
-                Piece::Name => quoted(call.name()),
-                Piece::Arguments => quoted(call.arguments()),
-                Piece::Model => quoted(call.model().unwrap_or_default()),
+                PromptPiece::Text(text) => text.clone(),
+                PromptPiece::Name => quoted(call.name()),
+                PromptPiece::Arguments => quoted(call.arguments()),
+                PromptPiece::Model => quoted(call.model().unwrap_or_default()),
             })
             .collect();
         let messages = json!([{"role": "system", "content": SYSTEM}, {"role": "user", "content": prompt}]);
@@ -97,7 +97,7 @@ impl fmt::Debug for ModelJudge {
 
 /// A piece of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+enum PromptPiece {
     Text(String),
     Name,
     Arguments,
@@ -105,7 +105,7 @@ enum Piece {
 }
 
 /// Takes a template apart, so that nothing a call says is ever taken for a part of it.
-fn pieces(template: &str) -> Result<Vec<Piece>, SettingsError> {
+fn pieces(template: &str) -> Result<Vec<PromptPiece>, SettingsError> {
     let mut pieces = Vec::new();
     let mut rest = template;
     while let Some(open) = rest.find('{') {
@@ -113,9 +113,9 @@ fn pieces(template: &str) -> Result<Vec<Piece>, SettingsError> {
         let word = from[1..].split('}').next().unwrap_or_default();
         let is_word = !word.is_empty() && word.len() + 2 <= from.len();
         let piece = match word {
-            "name" if is_word => Piece::Name,
-            "arguments" if is_word => Piece::Arguments,
-            "model" if is_word => Piece::Model,
+            "name" if is_word => PromptPiece::Name,
+            "arguments" if is_word => PromptPiece::Arguments,
+            "model" if is_word => PromptPiece::Model,
             other if is_word && other.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') => {
                 return Err(SettingsError::new(
                     "prompt",
@@ -124,16 +124,16 @@ fn pieces(template: &str) -> Result<Vec<Piece>, SettingsError> {
                 ));
             }
             _ => {
-                pieces.push(Piece::Text(rest[..=open].to_owned()));
+                pieces.push(PromptPiece::Text(rest[..=open].to_owned()));
                 rest = &rest[open + 1..];
                 continue;
             }
         };
-        pieces.extend([Piece::Text(text.to_owned()), piece]);
+        pieces.extend([PromptPiece::Text(text.to_owned()), piece]);
         rest = &from[word.len() + 2..];
     }
-    pieces.push(Piece::Text(rest.to_owned()));
-    if !pieces.contains(&Piece::Arguments) {
+    pieces.push(PromptPiece::Text(rest.to_owned()));
+    if !pieces.contains(&PromptPiece::Arguments) {
         return Err(SettingsError::new("prompt", "a place for {arguments}", "none"));
     }
     Ok(pieces)

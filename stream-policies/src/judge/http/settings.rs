@@ -17,6 +17,7 @@ use serde::Deserialize;
 /// | `pause` | `"100ms"` | before the second attempt; twice as long before each further one |
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 #[must_use]
 pub struct EndpointSettings {
     /// The address.
@@ -93,6 +94,7 @@ impl fmt::Debug for EndpointSettings {
 /// | `threshold` | 0.5 | a risk from here on denies |
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 #[must_use]
 pub struct ModelSettings {
     /// Where to ask.

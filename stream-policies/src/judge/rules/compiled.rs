@@ -4,7 +4,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::super::arguments::Unreadable;
-use super::places::Place;
+use super::places::Path;
 use super::settings::{Condition, Rule, RunBy};
 use crate::glob::Glob;
 use crate::names;
@@ -14,7 +14,7 @@ use crate::settings_error::SettingsError;
 #[derive(Debug, Clone)]
 pub(super) struct Compiled {
     names: Vec<Name>,
-    tests: Vec<(Place, Test)>,
+    tests: Vec<(Path, Test)>,
     /// The pointers of the tests, as the settings write them.
     pointers: Vec<String>,
     runs: Option<RunBy>,
@@ -59,7 +59,7 @@ impl Compiled {
         });
         let tests = rule.when.iter().enumerate().map(|(n, condition)| {
             let test = Test::new(condition).map_err(|error| error.within(&format!("when[{n}]")))?;
-            Ok((Place::new(&condition.at), test))
+            Ok((Path::new(&condition.at), test))
         });
         let reason = rule.because.clone();
         Ok(Self {
@@ -91,11 +91,11 @@ impl Compiled {
     /// from allowing the call.
     pub(super) fn allows_a_part(&self, name: &str, arguments: &Value) -> Option<&str> {
         let named = self.names.iter().any(|own| own.exact.matches(name));
-        let in_part = |at: &Place, test: &Test| {
+        let in_part = |at: &Path, test: &Test| {
             let Test::Regex { part, .. } = test else { return false };
             at.only(arguments).and_then(scalar).is_some_and(|text| part.is_match(&text))
         };
-        let near = |(at, test): &(Place, Test)| test.allows(at, arguments) || in_part(at, test);
+        let near = |(at, test): &(Path, Test)| test.allows(at, arguments) || in_part(at, test);
         if !named || !self.tests.iter().all(near) {
             return None;
         }
@@ -114,7 +114,7 @@ impl Compiled {
         &self,
         named: bool,
         arguments: Result<&Value, Unreadable>,
-        holds: fn(&Test, &Place, &Value) -> bool,
+        holds: fn(&Test, &Path, &Value) -> bool,
     ) -> Matched {
         match arguments {
             _ if !named => Matched::No,
@@ -148,7 +148,7 @@ impl Test {
     }
 
     /// Whether it allows: it holds for all of the one value that any reader would find there.
-    fn allows(&self, at: &Place, arguments: &Value) -> bool {
+    fn allows(&self, at: &Path, arguments: &Value) -> bool {
         match self {
             Self::Present(false) => !at.any(arguments, &|_| true),
             _ => at.only(arguments).is_some_and(|value| self.holds(value)),
@@ -156,7 +156,7 @@ impl Test {
     }
 
     /// Whether it denies: it holds for any part of any value that some reader could find there.
-    fn denies(&self, at: &Place, arguments: &Value) -> bool {
+    fn denies(&self, at: &Path, arguments: &Value) -> bool {
         match self {
             Self::Present(false) => !at.is_there(arguments),
             _ => at.any(arguments, &|value| self.hits(value)),

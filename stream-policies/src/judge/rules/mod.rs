@@ -123,6 +123,11 @@ impl Rules {
             ));
         }
         for (n, rule) in settings.allow.iter().enumerate() {
+            if rule.because.is_some() {
+                let expected = "a reason beside a rule that denies";
+                let found = "one beside a rule that allows";
+                return Err(SettingsError::new(format!("allow[{n}].because"), expected, found));
+            }
             let otherwise = match rule.runs {
                 Some(RunBy::Server) => settings.server,
                 Some(RunBy::Client) => settings.default,

@@ -7,20 +7,20 @@ use crate::names;
 
 /// A JSON Pointer, split into its keys.
 #[derive(Debug, Clone)]
-pub(super) struct Place(Vec<Token>);
+pub(super) struct Path(Vec<Segment>);
 
 #[derive(Debug, Clone)]
-struct Token {
+struct Segment {
     key: String,
     folded: String,
 }
 
-impl Place {
+impl Path {
     /// Of a pointer that is one.
     pub(super) fn new(pointer: &str) -> Self {
         let tokens = pointer.split('/').skip(1).map(|token| {
             let key = token.replace("~1", "/").replace("~0", "~");
-            Token { folded: fold(&key), key }
+            Segment { folded: fold(&key), key }
         });
         Self(tokens.collect())
     }
@@ -54,7 +54,7 @@ impl Place {
     }
 }
 
-fn any(value: &Value, tokens: &[Token], holds: &dyn Fn(&Value) -> bool) -> bool {
+fn any(value: &Value, tokens: &[Segment], holds: &dyn Fn(&Value) -> bool) -> bool {
     let Some((token, rest)) = tokens.split_first() else { return holds(value) };
     match value {
         Value::Object(members) => members

@@ -9,6 +9,7 @@ use crate::settings_error::SettingsError;
 /// Rules before they are made into [`Rules`]. The default has to be said.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 #[must_use]
 pub struct RulesSettings {
     /// What becomes of a call that no rule is for.
@@ -72,6 +73,7 @@ pub enum Otherwise {
 /// A rule: for which tools, under which conditions, and why.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 #[must_use]
 pub struct Rule {
     /// Globs of tool names.
@@ -82,7 +84,7 @@ pub struct Rule {
     /// What must hold of the arguments, all of it.
     #[serde(default)]
     pub when: Vec<Condition>,
-    /// The reason that is recorded when the rule denies, and may be sent to the client.
+    /// The reason that is recorded when the rule denies, and may be sent to the client. A rule that allows has none.
     #[serde(default)]
     pub because: Option<String>,
 }
@@ -134,6 +136,7 @@ fn allowed() -> Otherwise {
 /// What must hold of one value in the arguments. Exactly one of the tests is set.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 #[must_use]
 pub struct Condition {
     /// The JSON Pointer of the value; `""` is all of the arguments.

@@ -5,8 +5,8 @@ mod endings;
 mod numbers;
 mod opening;
 mod read;
-mod stream;
 mod whole;
+mod write;
 
 use bytes::Bytes;
 
@@ -57,7 +57,7 @@ impl Client {
 
     fn end(mut self, kind: EndingKind) -> Self {
         let mut out = Vec::new();
-        self.writer.end(&Ending { kind, message: "stopped".into() }, &mut out);
+        self.writer.end(&Ending::new(kind, "stopped"), &mut out);
         self.take(&out);
         self
     }
@@ -269,5 +269,5 @@ fn refusal(usage: &str) -> String {
 }
 
 fn error() -> String {
-    event("error", r#"{"type":"error","error":{"type":"api_error","message":"stopped"}}"#)
+    event("error", r#"{"type":"error","error":{"type":"blocked_by_policy","message":"stopped"}}"#)
 }

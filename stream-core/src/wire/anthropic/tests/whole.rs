@@ -28,7 +28,7 @@ fn write(body: &str, ending: Option<EndingKind>, decide: impl Fn(&mut Vec<Part>)
     decide(&mut parts);
     let frame = Some(Frame::whole(Bytes::copy_from_slice(body.as_bytes())));
     let mut writer = Anthropic.writer(&WriterOptions::default());
-    let ending = ending.map(|kind| Ending { kind, message: "stopped".into() });
+    let ending = ending.map(|kind| Ending::new(kind, "stopped"));
     let written = writer.whole(Outgoing { frame, parts }, ending.as_ref());
     assert!(writer.ended());
     String::from_utf8(written.to_vec()).unwrap()
@@ -151,7 +151,7 @@ fn refused_it_keeps_text_and_usage() {
 fn failed_it_is_an_error_body() {
     assert_eq!(
         write(&body(&[A], "tool_use"), Some(EndingKind::Error), |_| {}),
-        r#"{"type":"error","error":{"type":"api_error","message":"stopped"}}"#
+        r#"{"type":"error","error":{"type":"blocked_by_policy","message":"stopped"}}"#
     );
 }
 

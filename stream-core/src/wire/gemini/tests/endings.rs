@@ -2,7 +2,7 @@
 
 use super::*;
 
-const ERROR: &str = "{\"error\":{\"code\":500,\"message\":\"not allowed\",\"status\":\"INTERNAL\"}}";
+const ERROR: &str = "{\"error\":{\"code\":500,\"message\":\"not allowed\",\"status\":\"INTERNAL\",\"details\":[{\"@type\":\"type.googleapis.com/google.rpc.ErrorInfo\",\"reason\":\"blocked_by_policy\",\"domain\":\"policy_error\"}]}}";
 
 fn error() -> String {
     event(ERROR)

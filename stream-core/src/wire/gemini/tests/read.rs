@@ -232,7 +232,7 @@ fn broken_frames_are_errors_that_quote_nothing() {
     );
     assert_eq!(
         failure(r#"{"candidates":[{"content":{"parts":"secret"}}]}"#),
-        "expected a GenerateContentResponse, found invalid type: string, expected a sequence at line 1 column 43"
+        "expected a list as `parts`, found a string"
     );
     assert_eq!(
         failure(r#"{"candidates":[{"content":{"parts":[{"text":"a""#),

@@ -28,7 +28,7 @@ fn rebuilt(parts: &str) -> String {
 const CALL_A: &str = r#"{"functionCall":{"name":"a","args":{"x":1}},"thoughtSignature":"AAAA"}"#;
 const CALL_B: &str = r#"{"functionCall":{"name":"b","args":{"y":2}}}"#;
 const TEXT: &str = r#"{"text":"Hi"}"#;
-const ERROR: &str = "{\"error\":{\"code\":500,\"message\":\"not allowed\",\"status\":\"INTERNAL\"}}";
+const ERROR: &str = "{\"error\":{\"code\":500,\"message\":\"not allowed\",\"status\":\"INTERNAL\",\"details\":[{\"@type\":\"type.googleapis.com/google.rpc.ErrorInfo\",\"reason\":\"blocked_by_policy\",\"domain\":\"policy_error\"}]}}";
 
 /// Rule 24.
 #[test]

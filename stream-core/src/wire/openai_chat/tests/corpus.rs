@@ -72,21 +72,16 @@ fn recorded_streams_decode_to_what_is_expected() {
 #[test]
 #[ignore = "needs recorded streams: STREAM_CORPUS"]
 fn recorded_streams_can_be_emptied() {
-    let corpus = stream_testkit::logs::root().expect("recorded streams: STREAM_CORPUS names their folder");
-    for entry in std::fs::read_dir(corpus.join("openai-chat")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "sse") {
-            let out = emptied(&std::fs::read(&path).unwrap());
-            for frame in frames(&out).iter().filter(|frame| frame.data_bytes().is_some()) {
-                let mut decoded = Decoded::new();
-                OpenAiChat.decode(frame, &mut decoded).unwrap();
-                for delta in decoded.deltas {
-                    match delta.kind {
-                        DeltaKind::Text { text, .. } => {
-                            assert_eq!(&*text, "[withheld by policy]", "{path:?}");
-                        }
-                        kind => assert!(!kind.is_payload(), "{path:?}: {kind:?}"),
-                    }
+    for recorded in stream_testkit::logs::recorded(stream_testkit::WireKind::OpenAiChat) {
+        let file = &recorded.file;
+        let out = emptied(recorded.load().unwrap().bytes());
+        for frame in frames(&out).iter().filter(|frame| frame.data_bytes().is_some()) {
+            let mut decoded = Decoded::new();
+            OpenAiChat.decode(frame, &mut decoded).unwrap();
+            for delta in decoded.deltas {
+                match delta.kind {
+                    DeltaKind::Text { text, .. } => assert_eq!(&*text, "[withheld by policy]", "{file}"),
+                    kind => assert!(!kind.is_payload(), "{file}: {kind:?}"),
                 }
             }
         }

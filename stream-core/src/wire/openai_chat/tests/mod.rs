@@ -1,7 +1,7 @@
 //! Tests, and the small driver they share: synthetic frames, decoded, with fates set by hand.
 
 mod corpus;
-mod ending;
+mod endings;
 mod read;
 mod whole;
 mod write;
@@ -12,7 +12,7 @@ use super::OpenAiChat;
 use crate::block::BlockKey;
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, FinishKind, FinishReason, Slot};
 use crate::sse::{Frame, Framer};
-use crate::wire::{Decoded, Ending, EndingKind, Fate, Outgoing, Part, WireFormat, Writer, WriterOptions};
+use crate::wire::{Decoded, Ending, Fate, Outgoing, Part, WireFormat, Writer, WriterOptions};
 
 /// The one frame of this text.
 fn frame(sse: &str) -> Frame {
@@ -120,11 +120,11 @@ fn drop_all(parts: &mut Vec<Part>) {
 }
 
 fn refuse(message: &str) -> Ending {
-    Ending { kind: EndingKind::Refuse, message: message.into() }
+    Ending::refuse(message)
 }
 
 fn error(message: &str) -> Ending {
-    Ending { kind: EndingKind::Error, message: message.into() }
+    Ending::error(message)
 }
 
 /// A writer and what it has written.

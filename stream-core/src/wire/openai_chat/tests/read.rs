@@ -299,7 +299,7 @@ fn malformed_frames_are_errors_that_say_what_was_expected() {
     );
     assert_eq!(
         error_of(&data(r#"{"choices":[{"delta":{"tool_calls":{}}}]}"#)),
-        "expected a list of tool calls, found JSON of another shape at line 1 column 2"
+        "expected a list as `tool_calls`, found an object"
     );
 }
 

@@ -204,7 +204,7 @@ fn a_failed_body_is_an_error() {
     let raw = body(r#"{"role":"assistant","content":"x"}"#, "stop");
     assert_eq!(
         write(&raw, Some(&error("no")), drop_payload),
-        r#"{"error":{"message":"no","type":"policy_error","param":null,"code":"blocked"}}"#
+        r#"{"error":{"message":"no","type":"policy_error","param":null,"code":"blocked_by_policy"}}"#
     );
 }
 

@@ -1,8 +1,5 @@
 //! Recorded streams, read back by a strict client.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use super::client::{Client, texts};
 use super::kit::{Run, decode_frame, joined, parts, text};
 use crate::delta::{Channel, DeltaKind, Slot};
@@ -75,7 +72,7 @@ fn text_can_be_inserted_before_any_item_of_any_recorded_stream() {
 }
 
 /// The items that were streamed and those of the terminal event are the same.
-fn agree(path: &Path, client: &Client) {
+fn agree(path: &str, client: &Client) {
     let terminal = client.terminal.as_ref().unwrap_or_else(|| panic!("{path:?}: no terminal event"));
     let Some(output) = terminal["output"].as_array().filter(|output| !output.is_empty()) else { return };
     assert_eq!(output.len(), client.items.len(), "{path:?}");
@@ -119,10 +116,7 @@ fn frames(body: &[u8]) -> Vec<Frame> {
     frames
 }
 
-fn recordings() -> Vec<(PathBuf, Vec<u8>)> {
-    let root = stream_testkit::logs::root().expect("recorded streams: STREAM_CORPUS names their folder");
-    let folder = fs::read_dir(root.join("openai-responses")).unwrap();
-    let paths = folder.filter_map(|entry| Some(entry.ok()?.path()));
-    let streams = paths.filter(|path| path.extension().is_some_and(|extension| extension == "sse"));
-    streams.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+fn recordings() -> Vec<(String, Vec<u8>)> {
+    let recorded = stream_testkit::logs::recorded(stream_testkit::WireKind::OpenAiResponses);
+    recorded.into_iter().map(|one| (one.file.clone(), one.load().unwrap().bytes().to_vec())).collect()
 }

@@ -23,7 +23,7 @@ fn incomplete(sequence: u32, output: &str, usage: &str) -> String {
 
 fn error(sequence: u32) -> String {
     format!(
-        r#"{{"type":"error","code":"policy_violation","message":"stopped by policy","param":null,"sequence_number":{sequence}}}"#
+        r#"{{"type":"error","code":"blocked_by_policy","message":"stopped by policy","param":null,"sequence_number":{sequence}}}"#
     )
 }
 

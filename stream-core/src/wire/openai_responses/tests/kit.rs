@@ -110,7 +110,7 @@ pub(super) fn joined(out: &[Bytes]) -> String {
 }
 
 pub(super) fn ending(kind: EndingKind) -> Ending {
-    Ending { kind, message: "stopped by policy".into() }
+    Ending::new(kind, "stopped by policy")
 }
 
 pub(super) fn text(text: &str) -> Part {

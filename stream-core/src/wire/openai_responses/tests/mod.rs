@@ -3,8 +3,8 @@
 mod client;
 mod corpus;
 mod endings;
-mod inserting;
+mod insert;
 mod kit;
-mod reading;
+mod read;
 mod whole;
-mod writing;
+mod write;

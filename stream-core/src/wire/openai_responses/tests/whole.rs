@@ -227,6 +227,6 @@ fn an_error_takes_the_place_of_the_body() {
     let written = write(&body(&[MESSAGE]), Some(EndingKind::Error), each(keep));
     assert_eq!(
         written,
-        r#"{"error":{"message":"stopped by policy","type":"policy_violation","param":null,"code":"policy_violation"}}"#
+        r#"{"error":{"message":"stopped by policy","type":"policy_error","param":null,"code":"blocked_by_policy"}}"#
     );
 }

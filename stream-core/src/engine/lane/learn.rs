@@ -1,0 +1,259 @@
+//! Shapes are learned from two frames that were read in full and said the same thing, and are tried before they are used.
+
+use super::Says;
+use super::shape::{Gap, Shape};
+use crate::delta::DeltaKind;
+use crate::json;
+use crate::sse::{Frame, Framer};
+use crate::wire::{Decoded, Due, Fill, Hole, WireFormat};
+
+/// The shape of `frame`, where `before` is a frame that said the same: values that are the same in both are no holes, but for
+/// the text.
+///
+/// `None` where the format knows no holes, where the text cannot be found, and where a frame of that shape would be read in
+/// another way.
+pub(super) fn learn(format: &dyn WireFormat, before: &[u8], frame: &Frame, says: &Says) -> Option<Shape> {
+    let holes = format.holes();
+    let (raw, data) = (frame.raw(), frame.data_bytes()?);
+    let offset = (data.as_ptr() as usize).checked_sub(raw.as_ptr() as usize)?;
+    raw.get(offset..offset.checked_add(data.len())?).filter(|found| *found == data)?;
+    let before = frame_of(before)?;
+    let old = HoleValues::read(before.data_bytes()?, holes)?;
+    let new = HoleValues::read(data, holes)?;
+    let mut shape = Shape::default();
+    let (mut done, mut text) = (0, None);
+    for found in &new.found {
+        let value = &data[found.start..found.end];
+        let gap = match found.hole.fill {
+            Fill::Text if value.is_empty() => continue,
+            Fill::Text => match text {
+                None => {
+                    text = Some(value);
+                    Gap::Text
+                }
+                Some(text) if text == value => Gap::Twin,
+                Some(_) => return None,
+            },
+            Fill::Blanks => Gap::Blanks,
+            _ if old.value_in(found.hole) == Some(value) => continue,
+            Fill::Word => Gap::Word,
+            Fill::Digits => Gap::Digits,
+            Fill::Count => Gap::Count,
+        };
+        shape.literal(&raw[done..offset + found.start]);
+        shape.gap(gap);
+        done = offset + found.end;
+    }
+    shape.literal(&raw[done..]);
+    let reads = |raw: &[u8]| shape.fit(raw).is_some_and(|fit| fit.len == raw.len());
+    (text.is_some() && reads(raw) && is_sound(&shape, format, says)).then_some(shape)
+}
+
+/// Whether a frame of this shape that has other values in all of its holes is read as one text of the same place.
+fn is_sound(shape: &Shape, format: &dyn WireFormat, says: &Says) -> bool {
+    let probe = shape.filled(PROBE.as_bytes(), b"probe", b"77", b"   ");
+    let Some(frame) = frame_of(&probe) else { return false };
+    let mut decoded = Decoded::default();
+    let read = format.decode(&frame, &mut decoded);
+    let [delta] = &decoded.deltas[..] else { return false };
+    let text = json::unquote(&format!("\"{PROBE}\""));
+    let is_text =
+        matches!(&delta.kind, DeltaKind::Text { text: found, .. } if Some(&**found) == text.as_deref());
+    let is_plain = frame.odd().or(decoded.odd).is_none() && decoded.due == Due::Now;
+    read.is_ok() && is_plain && is_text && Says::of(delta).as_ref() == Some(says)
+}
+
+/// The one frame that these bytes are.
+pub(super) fn frame_of(raw: &[u8]) -> Option<Frame> {
+    let mut framer = Framer::new(usize::MAX);
+    framer.push(raw);
+    framer.next_frame().ok().flatten().filter(|_| framer.pending() == 0)
+}
+
+/// The text of the frame that a new shape is tried with.
+const PROBE: &str = "probe \\n\\u00e9\u{e9}";
+
+/// The values of a document that may be holes.
+struct HoleValues<'d> {
+    data: &'d [u8],
+    holes: &'static [Hole],
+    at: usize,
+    path: Vec<PathKey<'d>>,
+    found: Vec<HoleValue>,
+}
+
+#[derive(Clone, Copy)]
+enum PathKey<'d> {
+    Key(&'d [u8]),
+    Item(usize),
+}
+
+#[derive(Clone, Copy)]
+struct HoleValue {
+    hole: &'static Hole,
+    /// The inside of a string, all of a number.
+    start: usize,
+    end: usize,
+}
+
+impl<'d> HoleValues<'d> {
+    /// Reads a document that a format has read, so that it is JSON; `None` where it is not.
+    fn read(data: &'d [u8], holes: &'static [Hole]) -> Option<Self> {
+        let mut values = Self { data, holes, at: 0, path: Vec::new(), found: Vec::new() };
+        values.value()?;
+        values.blank();
+        (values.at == data.len()).then_some(())?;
+        let twice =
+            |found: &HoleValue| values.found.iter().filter(|other| other.hole == found.hole).count() > 1;
+        let any_twice = values.found.iter().any(twice);
+        values.last_blanks();
+        (!any_twice).then_some(values)
+    }
+
+    fn value(&mut self) -> Option<()> {
+        self.blank();
+        match self.data.get(self.at)? {
+            b'{' => self.list(b'}', |values, _| {
+                let (start, end) = values.string()?;
+                values.blank();
+                values.skip(b':')?;
+                values.path.push(PathKey::Key(&values.data[start..end]));
+                values.value()
+            }),
+            b'[' => self.list(b']', |values, item| {
+                values.path.push(PathKey::Item(item));
+                values.value()
+            }),
+            b'"' => {
+                let (start, end) = self.string()?;
+                self.note(start, end, |fill| matches!(fill, Fill::Text | Fill::Word));
+                Some(())
+            }
+            _ => {
+                let start = self.at;
+                let rest = &self.data[start..];
+                let ends = |byte: &u8| matches!(byte, b',' | b']' | b'}' | b' ' | b'\t' | b'\r' | b'\n');
+                self.at += rest.iter().position(ends).unwrap_or(rest.len());
+                if super::scan::digits(rest) == Some(self.at - start) {
+                    self.note(start, self.at, |fill| matches!(fill, Fill::Digits | Fill::Count));
+                }
+                Some(())
+            }
+        }
+    }
+
+    /// The members of an object, or the items of an array.
+    fn list(&mut self, end: u8, item: impl Fn(&mut Self, usize) -> Option<()>) -> Option<()> {
+        if self.path.len() >= DEEPEST {
+            return None;
+        }
+        self.at += 1;
+        self.blank();
+        if self.skip(end).is_some() {
+            return Some(());
+        }
+        for number in 0.. {
+            self.blank();
+            item(self, number)?;
+            self.path.pop();
+            self.blank();
+            if self.skip(end).is_some() {
+                return Some(());
+            }
+            self.skip(b',')?;
+        }
+        None
+    }
+
+    /// The inside of the string that stands here.
+    fn string(&mut self) -> Option<(usize, usize)> {
+        self.skip(b'"')?;
+        let start = self.at;
+        loop {
+            match self.data.get(self.at)? {
+                b'"' => break,
+                b'\\' => self.at += 2,
+                _ => self.at += 1,
+            }
+        }
+        self.at += 1;
+        Some((start, self.at - 1))
+    }
+
+    /// Notes a value, if its place is that of a hole which takes it.
+    fn note(&mut self, start: usize, end: usize, takes: impl Fn(Fill) -> bool) {
+        let hole = self.holes.iter().find(|hole| takes(hole.fill) && leads_to(hole.path, &self.path));
+        self.found.extend(hole.map(|hole| HoleValue { hole, start, end }));
+    }
+
+    /// Notes the blanks before the last brace, where the format has a hole there.
+    fn last_blanks(&mut self) {
+        let hole = self.holes.iter().find(|hole| hole.fill == Fill::Blanks);
+        let end = self.data.iter().rposition(|byte| *byte == b'}');
+        if let (Some(hole), Some(end)) = (hole, end) {
+            let start = self.data[..end].iter().rposition(|byte| *byte != b' ').map_or(end, |last| last + 1);
+            self.found.push(HoleValue { hole, start, end });
+        }
+    }
+
+    fn blank(&mut self) {
+        let rest = &self.data[self.at.min(self.data.len())..];
+        self.at += rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')).count();
+    }
+
+    fn skip(&mut self, byte: u8) -> Option<()> {
+        (self.data.get(self.at) == Some(&byte)).then(|| self.at += 1)
+    }
+
+    /// The value that stands in a hole.
+    fn value_in(&self, hole: &Hole) -> Option<&'d [u8]> {
+        self.found.iter().find(|found| found.hole == hole).map(|found| &self.data[found.start..found.end])
+    }
+}
+
+/// Whether a path is written so. A key with a dot or a bracket in it is in no path.
+fn leads_to(written: &str, path: &[PathKey<'_>]) -> bool {
+    let mut rest = written.as_bytes();
+    for step in path {
+        let next = match step {
+            PathKey::Key(key) if key.iter().any(|byte| matches!(byte, b'.' | b'[' | b'\\')) => None,
+            PathKey::Key(key) => rest.strip_prefix(b".").unwrap_or(rest).strip_prefix(*key),
+            PathKey::Item(0) => rest.strip_prefix(b"[0]"),
+            PathKey::Item(_) => None,
+        };
+        match next {
+            Some(next) if matches!(next.first(), None | Some(b'.' | b'[')) => rest = next,
+            _ => return false,
+        }
+    }
+    rest.is_empty() && !path.is_empty()
+}
+
+/// How deep a document is looked into.
+const DEEPEST: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_leads_to_one_place() {
+        let path =
+            [PathKey::Key(b"choices"), PathKey::Item(0), PathKey::Key(b"delta"), PathKey::Key(b"content")];
+        assert!(leads_to("choices[0].delta.content", &path));
+        assert!(!leads_to("choices[0].delta", &path));
+        assert!(!leads_to("choices[0].delta.content.more", &path));
+        assert!(!leads_to("choices[0].delta.content", &path[..3]));
+        assert!(!leads_to("choices[0].delta.content", &[PathKey::Key(b"choices[0].delta.content")]));
+        assert!(!leads_to(
+            "choices[0].delta.content",
+            &[PathKey::Key(b"choices[0]"), PathKey::Key(b"delta.content")]
+        ));
+        let second =
+            [PathKey::Key(b"choices"), PathKey::Item(1), PathKey::Key(b"delta"), PathKey::Key(b"content")];
+        assert!(!leads_to("choices[0].delta.content", &second));
+        assert!(leads_to("id", &[PathKey::Key(b"id")]));
+        assert!(!leads_to("id", &[PathKey::Key(b"i"), PathKey::Key(b"d")]));
+        assert!(!leads_to("", &[]));
+    }
+}

@@ -1,0 +1,231 @@
+//! The engine takes frames by the lane.
+
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bytes::Bytes;
+
+use super::learn::frame_of;
+use super::{Fit, Run, Says, Sight};
+use crate::chunk::Body;
+use crate::context::Effects;
+use crate::engine::stage::PassedText;
+use crate::engine::{Engine, Failure};
+use crate::policy::{Attention, Ran, Step};
+use crate::wire::{Fate, Outgoing, Part};
+
+impl Engine {
+    /// Whether the frames that come next may leave by the lane.
+    pub(crate) fn is_armed(&self) -> bool {
+        !self.lane.sights.is_empty()
+    }
+
+    /// Whether a hook is called for such a frame.
+    pub(crate) fn looks_by_the_lane(&self) -> bool {
+        self.lane.sights.iter().any(|sight| sight.looks)
+    }
+
+    /// Takes a read while nothing else is to be done. Gives it back if all of it leaves by the lane; else there is work.
+    pub(crate) fn pass(&mut self, bytes: Bytes) -> Option<Bytes> {
+        self.next = None;
+        self.waiting = false;
+        self.reader.push(bytes);
+        let all = self.glide() && self.reader.rest().is_empty() && self.lane.owed.is_empty();
+        if all { self.out.pop_back() } else { None }
+    }
+
+    /// Takes the frames that come next by the lane, as far as they fit. True if there were any, or if a hook did something
+    /// that the general way has to carry out.
+    pub(in crate::engine) fn glide(&mut self) -> bool {
+        let lane = &mut self.lane;
+        if !lane.is_on || !lane.is_plain || !lane.owed.is_empty() || !self.reader.is_at_border() {
+            return false;
+        }
+        let Some(first) = lane.fit(self.reader.rest()) else { return false };
+        if lane.sights.is_empty() && !self.arm() {
+            return false;
+        }
+        let len = self.take_run(first);
+        if len > 0 {
+            self.out.push_back(self.reader.take(len));
+        }
+        len > 0 || !self.lane.owed.is_empty()
+    }
+
+    /// Carries out what a hook did by the lane. True if there was such a hook of this stage.
+    pub(in crate::engine) fn pay(&mut self, stage: usize) -> bool {
+        if self.lane.owed.first().is_none_or(|(of, _)| *of != stage) {
+            return false;
+        }
+        match self.lane.owed.remove(0).1 {
+            Ok(effects) => self.commit(stage, effects),
+            Err(failure) => self.fail(stage, failure),
+        }
+        true
+    }
+
+    /// Ends the run: the writer is told of it. The lane is not armed any more.
+    pub(in crate::engine) fn disarm(&mut self) {
+        let key = self.lane.sights.last().map(|sight| sight.key);
+        self.lane.sights.clear();
+        let Run { frames, text } = &mut self.lane.run;
+        if std::mem::take(frames) == 0 {
+            return;
+        }
+        let frame = frame_of(&self.lane.raw);
+        let (raw, mut said) = (std::mem::take(&mut self.lane.raw), std::mem::take(text));
+        if said.is_empty() {
+            said.extend(self.lane.fit(&raw).and_then(|fit| text_of(&raw, 0, fit)));
+        }
+        if let (Some(says), Some(writer)) = (&self.lane.last, &mut self.writer) {
+            let parts = vec![Part { delta: says.delta(&said), key, fate: Fate::Kept }];
+            // All of it has left already.
+            writer.frame(Outgoing { frame, parts }, &mut Vec::new());
+            writer.normalised();
+        }
+        self.lane.raw = raw;
+    }
+
+    /// Whether a text that says the same as the last one, and leaves as it came, changes nothing but counts. If so, each stage's
+    /// view of the block is kept.
+    fn arm(&mut self) -> bool {
+        let Some(says) = self.lane.last else { return false };
+        let is_plain = self.writer.as_ref().is_some_and(|writer| writer.is_plain() && writer.held() == 0);
+        let is_idle = self.observer.is_none() && self.tickets.is_empty() && self.asked.is_empty();
+        let tells = self.reader.wants_meta() && self.lane.shapes.iter().any(|(_, shape)| shape.has_words());
+        if !is_plain || !is_idle || tells {
+            return false;
+        }
+        for stage in 0..self.stages.len() {
+            match self.sight(stage, &says) {
+                Some(sight) => self.lane.sights.push(sight),
+                None => {
+                    self.lane.sights.clear();
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// What a stage does with more text of a block, if that can be done by the lane.
+    fn sight(&mut self, stage: usize, says: &Says) -> Option<Sight> {
+        let (key, attention) = self.stages[stage].clear_block(says.choice, says.slot, says.channel)?;
+        let looks = match attention {
+            Attention::Nothing => false,
+            Attention::Chunks => !self.policies.may_wait(stage),
+            Attention::Completed => return None,
+        };
+        let is_seen = looks == (attention == Attention::Chunks);
+        is_seen.then(|| Sight { key, keeps: self.stages[stage].fold.keeps(key), looks })
+    }
+
+    /// Takes frames as far as they fit and nothing but sending is done with them. Answers how many bytes they have.
+    fn take_run(&mut self, first: Fit) -> usize {
+        let restates = self.reader.format().is_some_and(|format| format.traits().restates);
+        let is_seen = restates || self.lane.sights.iter().any(|sight| sight.keeps);
+        let limit = self.config.limits.frame;
+        let (mut len, mut frames, mut bytes, mut last) = (0, 0, 0, 0);
+        let (mut next, mut count) = (Some(first), self.reader.count());
+        let grows =
+            |fit: &Fit, count: Option<u64>| fit.count.is_none() || count.is_none() || fit.count > count;
+        while let Some(fit) = next.filter(|fit| fit.len <= limit && grows(fit, count)) {
+            if is_seen && !self.show(len, fit, restates) {
+                break;
+            }
+            last = len;
+            count = count.and(fit.count.or(count));
+            len += fit.len;
+            frames += 1;
+            bytes += fit.text.decoded;
+            next = match &self.reader.rest()[len..] {
+                [] => None,
+                rest => self.lane.fit(rest),
+            };
+        }
+        if frames == 0 {
+            return 0;
+        }
+        for (sight, stage) in self.lane.sights.iter().zip(&mut self.stages) {
+            stage.passed(sight.key, frames, bytes, sight.looks, sight.keeps);
+        }
+        count.into_iter().for_each(|count| self.reader.counted(count));
+        self.lane.fitted(frames);
+        self.lane.run.frames += frames;
+        self.lane.raw.clear();
+        self.lane.raw.extend_from_slice(&self.reader.rest()[last..len]);
+        len
+    }
+
+    /// Shows the text of a frame to those who look at it or keep it. False if it has to go the general way: then nobody has
+    /// seen it, but for hooks whose effects are owed.
+    fn show(&mut self, at: usize, fit: Fit, restates: bool) -> bool {
+        let Self { reader, stages, policies, config, lane, now, .. } = self;
+        let Some(says) = &lane.last else { return false };
+        let span = at + fit.start..at + fit.start + fit.text.len;
+        let Some(text) = text_of(reader.rest(), at, fit) else { return false };
+        let room = |(sight, stage): (&Sight, &crate::engine::stage::StageState)| {
+            !sight.keeps || stage.fold.room(sight.key) >= text.len()
+        };
+        if !lane.sights.iter().zip(&*stages).all(room) {
+            return false;
+        }
+        let mut failed = None;
+        for (number, sight) in lane.sights.iter().enumerate().filter(|(_, sight)| sight.keeps) {
+            let stage = &mut stages[number];
+            stage.fold.state.blocks[sight.key.index()].append(&text, true);
+            if !sight.looks {
+                continue;
+            }
+            stage.step_to(sight.key);
+            let body = match &text {
+                Cow::Borrowed(_) => Body::Slice(reader.slice(span.clone())),
+                Cow::Owned(text) => Body::Text(text.as_str().into()),
+            };
+            let passed =
+                PassedText { choice: says.choice, channel: says.channel, fields: says.place.fields, body };
+            let (chunk, mut ctx) = stage.text_hook(sight.key, passed, &config.request, *now);
+            let Some(policy) = policies.get(number) else { continue };
+            let state = &stage.fold.state;
+            let ran =
+                catch_unwind(AssertUnwindSafe(|| match policy.run(Step::Chunk(chunk), state, &mut ctx) {
+                    Ran::Now(returned) => returned.map_err(Failure::Failed),
+                    Ran::Waits(_) => Err(Failure::TimedOut),
+                }));
+            let returned = ran.unwrap_or(Err(Failure::Panicked)).map(|()| ctx.into_effects());
+            if !matches!(&returned, Ok(effects) if effects.only_sent()) {
+                failed = Some((number, returned));
+                break;
+            }
+        }
+        let Some((last, returned)) = failed else {
+            if restates {
+                lane.run.text.push_str(&text);
+                for (sight, stage) in lane.sights.iter().zip(stages).filter(|(sight, _)| sight.looks) {
+                    stage.accounts.get_mut(sight.key).sent.push_str(&text);
+                }
+            }
+            return true;
+        };
+        for (number, sight) in lane.sights.iter().enumerate().take(last + 1).filter(|(_, sight)| sight.keeps)
+        {
+            stages[number].fold.state.blocks[sight.key.index()].retract(text.len());
+            if sight.looks {
+                stages[number].step_back();
+                lane.owed.push((number, Ok(Effects::sent())));
+            }
+        }
+        lane.owed.pop();
+        lane.owed.push((last, returned));
+        false
+    }
+}
+
+/// The text of a frame that fits.
+fn text_of(bytes: &[u8], at: usize, fit: Fit) -> Option<Cow<'_, str>> {
+    let (start, end) = (at + fit.start, at + fit.start + fit.text.len);
+    if fit.text.is_escaped() {
+        return serde_json::from_slice(bytes.get(start - 1..=end)?).ok().map(Cow::Owned);
+    }
+    std::str::from_utf8(bytes.get(start..end)?).ok().map(Cow::Borrowed)
+}

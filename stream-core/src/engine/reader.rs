@@ -1,0 +1,428 @@
+//! The reader: bytes become frames, and frames become parts.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+use crate::delta::{Delta, DeltaKind, Runs, Slot, Text};
+use crate::engine::Config;
+use crate::engine::turns::Turns;
+use crate::error::{Error, ErrorKind};
+use crate::sse::{Frame, Framer};
+use crate::wire::{self, DecodeError, Decoded, Due, Fate, Memory, Odd, Outgoing, Part, SharedFormat};
+
+/// Frames and decodes, once it is known how.
+#[derive(Debug)]
+pub(crate) struct FrameReader {
+    framer: Framer,
+    /// What was read and not framed yet, behind what the framer has.
+    rest: Bytes,
+    format: Option<SharedFormat>,
+    /// The host named the format, and no frame has told yet whether that is right.
+    named: bool,
+    candidates: Vec<SharedFormat>,
+    /// How many of them the host brought; the others are built in.
+    own_formats: usize,
+    /// Frames that do not tell the format yet; later all that wait to be read.
+    waiting: VecDeque<Frame>,
+    waiting_bytes: usize,
+    /// Plain comments before the first event. They are the same in every format and keep the client waiting: they
+    /// leave at once.
+    early: VecDeque<Bytes>,
+    held_limit: usize,
+    /// Whether somebody looks at what is read. If nobody does, what cannot be read passes as it came.
+    looks: bool,
+    whole: Option<Bytes>,
+    decoded: Decoded,
+    turns: Turns,
+    ended: bool,
+    closed: bool,
+    end: Option<UpstreamEnd>,
+}
+
+/// How the upstream's bytes ended.
+#[derive(Debug, Default)]
+pub(crate) struct UpstreamEnd {
+    /// An error in transport, or silence.
+    pub(crate) error: Option<Error>,
+    /// The last event had no border and could not be read: it was dropped.
+    pub(crate) tail_dropped: bool,
+}
+
+impl FrameReader {
+    pub(crate) fn new(config: &Config, looks: bool) -> Self {
+        let mut candidates = config.formats.clone();
+        candidates.extend(wire::built_in());
+        Self {
+            framer: Framer::of(config.framing(), config.limits.frame),
+            rest: Bytes::new(),
+            format: config.format.clone(),
+            named: config.format.is_some(),
+            candidates,
+            own_formats: config.formats.len(),
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            early: VecDeque::new(),
+            held_limit: config.limits.held,
+            looks,
+            whole: None,
+            decoded: Decoded { memory: Memory { is_on: looks, ..Memory::default() }, ..Decoded::new() },
+            turns: Turns::new(config.limits.held),
+            ended: false,
+            closed: false,
+            end: None,
+        }
+    }
+
+    /// Reads every frame by itself, where nothing is written.
+    pub(crate) fn forget(&mut self) {
+        self.decoded.memory.is_on = false;
+    }
+
+    pub(crate) fn push(&mut self, bytes: Bytes) {
+        if self.is_open() {
+            if !self.rest.is_empty() {
+                self.framer.push(&self.rest);
+            }
+            self.rest = bytes;
+        }
+    }
+
+    /// As [`push`](Self::push), of bytes that are not shared.
+    pub(crate) fn push_slice(&mut self, bytes: &[u8]) {
+        if self.is_open() {
+            self.framer.push(bytes);
+        }
+    }
+
+    /// Whether what comes next starts a frame, and nothing read before has to go on first.
+    pub(crate) fn is_at_border(&self) -> bool {
+        let waits = self.framer.pending() > 0 || !self.waiting.is_empty() || !self.turns.is_empty();
+        !self.closed && !waits && self.format.is_some() && self.whole.is_none()
+    }
+
+    /// What was read and not framed yet.
+    pub(crate) fn rest(&self) -> &[u8] {
+        &self.rest
+    }
+
+    /// A slice of what was read and not framed yet.
+    pub(crate) fn slice(&self, range: std::ops::Range<usize>) -> Bytes {
+        self.rest.slice(range)
+    }
+
+    /// Takes the first bytes of what was read.
+    pub(crate) fn take(&mut self, len: usize) -> Bytes {
+        if len == self.rest.len() { std::mem::take(&mut self.rest) } else { self.rest.split_to(len) }
+    }
+
+    /// The highest number that counts frames so far, where frames are held against those before.
+    pub(crate) fn count(&self) -> Option<u64> {
+        self.decoded.memory.count()
+    }
+
+    /// Takes note of the number of a frame that was not read in full.
+    pub(crate) fn counted(&mut self, number: u64) {
+        self.decoded.memory.counted(number);
+    }
+
+    /// Whether id and model are not known yet.
+    pub(crate) fn wants_meta(&self) -> bool {
+        self.decoded.wants_meta
+    }
+
+    pub(crate) fn push_whole(&mut self, body: Bytes) {
+        self.whole = Some(body);
+        self.end(None);
+    }
+
+    pub(crate) fn end(&mut self, error: Option<Error>) {
+        if self.is_open() {
+            self.ended = true;
+            self.end = Some(UpstreamEnd { error, tail_dropped: false });
+        }
+    }
+
+    /// Takes nothing more, and gives nothing more.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        !self.ended && !self.closed
+    }
+
+    pub(crate) fn format(&self) -> Option<&SharedFormat> {
+        self.format.as_ref()
+    }
+
+    /// The format; the first candidate's where nothing told.
+    pub(crate) fn settled_format(&mut self) -> SharedFormat {
+        let first = || self.candidates.first().cloned().unwrap_or_else(wire::fallback);
+        self.format.get_or_insert_with(first).clone()
+    }
+
+    /// How the upstream ended, once everything it sent has been given out.
+    pub(crate) fn take_end(&mut self) -> Option<UpstreamEnd> {
+        self.end.take()
+    }
+
+    /// A comment that came before the format was known.
+    pub(crate) fn take_early(&mut self) -> Option<Bytes> {
+        self.early.pop_front()
+    }
+
+    /// Id and model, as far as they became known.
+    pub(crate) fn take_meta(&mut self) -> (Option<Text>, Option<Text>) {
+        (self.decoded.id.take(), self.decoded.model.take())
+    }
+
+    /// The next frame that can be read, in the order in which frames go on.
+    pub(crate) fn next(&mut self) -> Result<Option<Outgoing>, Error> {
+        loop {
+            if self.closed {
+                return Ok(None);
+            }
+            if let Some(frame) = self.turns.next() {
+                return Ok(Some(frame));
+            }
+            match self.next_read()? {
+                Some(frame) if self.decoded.due == Due::Now => return Ok(Some(frame)),
+                Some(frame) => self.turns.push(frame, self.decoded.due)?,
+                None if self.ended && self.turns.release_all() => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// The next frame that can be read, in the order in which frames came.
+    fn next_read(&mut self) -> Result<Option<Outgoing>, Error> {
+        if let Some(body) = self.whole.take() {
+            return self.read_whole(body).map(Some);
+        }
+        loop {
+            if self.format.is_some()
+                && let Some(frame) = self.waiting.pop_front()
+            {
+                return self.read(frame);
+            }
+            let frame = match self.framer.next_frame_of(&mut self.rest)? {
+                Some(frame) => frame,
+                None if self.ended => match self.framer.finish() {
+                    Some(tail) => tail,
+                    None if self.waiting.is_empty() => return Ok(None),
+                    None => {
+                        // The stream is over and nothing told the format.
+                        self.settled_format();
+                        continue;
+                    }
+                },
+                None => return Ok(None),
+            };
+            self.recognise(&frame)?;
+            match &self.format {
+                Some(_) if self.waiting.is_empty() => return self.read(frame),
+                None if self.waiting.is_empty() && is_filler(&frame) => {
+                    self.early.push_back(frame.raw().clone());
+                }
+                _ => {
+                    self.waiting_bytes += frame.raw().len();
+                    self.waiting.push_back(frame);
+                }
+            }
+            if self.format.is_none() && self.waiting_bytes > self.held_limit {
+                if !self.looks {
+                    self.settled_format();
+                    continue;
+                }
+                let message = format!(
+                    "expected a frame that tells the format in {} bytes, found none",
+                    self.held_limit
+                );
+                return Err(Error::new(ErrorKind::HeldLimit, message));
+            }
+        }
+    }
+
+    /// Learns the format from the first frame that tells it, or holds the frame against the one that was named.
+    fn recognise(&mut self, frame: &Frame) -> Result<(), Error> {
+        if self.format.is_some() && (!self.named || !self.looks) {
+            return Ok(());
+        }
+        let view = lenient(frame);
+        let view = view.as_ref().unwrap_or(frame);
+        match &self.format {
+            Some(named) if named.sniff(view) => self.named = false,
+            Some(named) => {
+                if let Some(other) = self.candidates.iter().find(|format| format.sniff(view)) {
+                    let message =
+                        format!("expected frames of {}, found one of {}", named.name(), other.name());
+                    return Err(Error::new(ErrorKind::WrongFormat, message));
+                }
+            }
+            None => self.format = self.knowing(|format| format.sniff(view))?,
+        }
+        Ok(())
+    }
+
+    /// The format that knows a document as its own: the first of those that the host brought, else the one of the built-in
+    /// formats. Where several of these do, the clients of each read something else from it.
+    fn knowing(&self, knows: impl Fn(&SharedFormat) -> bool) -> Result<Option<SharedFormat>, Error> {
+        let (own, built_in) = self.candidates.split_at(self.own_formats);
+        if let Some(own) = own.iter().find(|format| knows(format)) {
+            return Ok(Some(own.clone()));
+        }
+        let mut known = built_in.iter().filter(|format| knows(format));
+        let found = known.next();
+        match (found, known.next()) {
+            (Some(one), Some(other)) if self.looks => {
+                let (one, other) = (one.name(), other.name());
+                let message = format!("expected the answer of one API, found one of {one} and of {other}");
+                Err(Error::new(ErrorKind::Ambiguous, message))
+            }
+            _ => Ok(found.cloned()),
+        }
+    }
+
+    /// Reads a frame that has other strings now. What was odd about it beside the frames before it, which have been seen,
+    /// still is.
+    pub(crate) fn read_again(
+        &mut self,
+        frame: Frame,
+        odd: Option<Odd>,
+        whole: bool,
+    ) -> Result<Outgoing, Error> {
+        if whole {
+            self.decoded.deltas.clear();
+            return self.read_whole(frame.raw().clone());
+        }
+        let remembers = std::mem::take(&mut self.decoded.memory.is_on);
+        let read = self.read(frame);
+        self.decoded.memory.is_on = remembers;
+        let mut outgoing = read?.unwrap_or(Outgoing { frame: None, parts: Vec::new() });
+        if let Some(frame) = &mut outgoing.frame {
+            frame.mark(odd);
+        }
+        Ok(outgoing)
+    }
+
+    fn read(&mut self, mut frame: Frame) -> Result<Option<Outgoing>, Error> {
+        self.decoded.deltas.clear();
+        self.decoded.deltas.reserve_exact(1);
+        self.decoded.odd = None;
+        self.decoded.due = Due::Now;
+        if frame.data_bytes().is_some() {
+            match self.decode(&frame) {
+                Ok(()) => {}
+                Err(_) if !self.looks && (frame.is_terminated() || !self.is_broken()) => {
+                    self.decoded.deltas.clear();
+                    self.decoded.deltas.push(stray(&frame));
+                }
+                // A tail without its border that cannot be read was cut off (rule 9).
+                Err(_) if !frame.is_terminated() => {
+                    self.end.get_or_insert_default().tail_dropped = true;
+                    return self.next_read();
+                }
+                Err(error) => return Err(error.into()),
+            }
+            if frame.is_stray() {
+                self.decoded.deltas.push(stray(&frame));
+            }
+        } else if frame.is_stray() {
+            let view = lenient(&frame);
+            let read = view.as_ref().is_some_and(|view| self.decode(view).is_ok());
+            if !read && !frame.is_terminated() && (self.looks || self.is_broken()) {
+                self.end.get_or_insert_default().tail_dropped = true;
+                return self.next_read();
+            }
+            if !read {
+                self.decoded.deltas.clear();
+            }
+            if !read || !frame.is_lenient() {
+                self.decoded.deltas.push(stray(&frame));
+            }
+        } else if frame.is_terminated() || frame.is_comment() || !(self.looks || self.is_broken()) {
+            self.decoded.deltas.push(Delta::stream(DeltaKind::Comment));
+        } else {
+            // An `event:` line whose data never came: a client would take it for the next event's.
+            self.end.get_or_insert_default().tail_dropped = true;
+            return self.next_read();
+        }
+        self.decoded.wants_meta = self.decoded.id.is_none() && self.decoded.wants_meta;
+        frame.mark(self.decoded.odd);
+        Ok(Some(self.outgoing(frame)))
+    }
+
+    fn decode(&mut self, frame: &Frame) -> Result<(), DecodeError> {
+        let Self { format, candidates, decoded, .. } = self;
+        let first = || candidates.first().cloned().unwrap_or_else(wire::fallback);
+        format.get_or_insert_with(first).decode(frame, decoded)
+    }
+
+    fn read_whole(&mut self, body: Bytes) -> Result<Outgoing, Error> {
+        match self.decode_whole(&body) {
+            Err(_) if !self.looks => {
+                self.decoded.deltas.clear();
+                self.settled_format();
+            }
+            read => read?,
+        }
+        let mut frame = Frame::whole(body);
+        frame.mark(self.decoded.odd);
+        Ok(self.outgoing(frame))
+    }
+
+    fn decode_whole(&mut self, body: &Bytes) -> Result<(), Error> {
+        match &self.format {
+            None => {
+                let known = self.knowing(|format| format.sniff_whole(body))?;
+                self.format = known.or_else(|| wire::seeming(body).filter(|_| self.looks));
+            }
+            Some(named) if named.sniff_whole(body) => {}
+            Some(named) => {
+                if let Some(other) = self.candidates.iter().find(|format| format.sniff_whole(body)) {
+                    let (named, other) = (named.name(), other.name());
+                    let message = format!("expected a whole response of {named}, found one of {other}");
+                    return Err(Error::new(ErrorKind::WrongFormat, message));
+                }
+            }
+        }
+        if self.format.is_none() && serde_json::from_slice::<serde::de::IgnoredAny>(body).is_err() {
+            let names: Vec<_> = self.candidates.iter().map(|format| format.name()).collect();
+            let message = format!("expected a whole response of {}, found something else", names.join(", "));
+            return Err(Error::new(ErrorKind::WrongFormat, message));
+        }
+        let format = self.settled_format();
+        Ok(format.decode_whole(body, &mut self.decoded)?)
+    }
+
+    /// Whether the bytes ended with an error, so that the client gets an ending behind what came.
+    fn is_broken(&self) -> bool {
+        self.end.as_ref().is_some_and(|end| end.error.is_some())
+    }
+
+    fn outgoing(&mut self, frame: Frame) -> Outgoing {
+        let parts = self.decoded.deltas.drain(..);
+        let parts = parts.map(|delta| Part { delta, key: None, fate: Fate::Kept }).collect();
+        Outgoing { frame: Some(frame), parts }
+    }
+}
+
+/// Whether a frame is only comments and blank lines, and plain.
+fn is_filler(frame: &Frame) -> bool {
+    frame.data_bytes().is_none() && frame.odd().is_none() && !frame.is_stray() && frame.is_terminated()
+}
+
+/// The frame as a lenient client would read it, if it is no event.
+fn lenient(frame: &Frame) -> Option<Frame> {
+    frame.lenient_data().map(Frame::whole)
+}
+
+/// Bytes that are no event and that nobody understands: they may be anything (rule 9).
+fn stray(frame: &Frame) -> Delta {
+    Delta::new(
+        0,
+        Slot::None,
+        DeltaKind::Opaque { kind: wire::STRAY.into(), runs: Runs::Unknown, bytes: frame.raw().len() },
+    )
+}

@@ -1,0 +1,120 @@
+//! A stage comes to its end: the policy failed, or nothing more comes.
+
+use std::time::Duration;
+
+use super::{Advance, StageState};
+use crate::engine::accounts::Settled;
+use crate::engine::queue::{Mark, Queued, Waiting, inserted_call};
+use crate::record::{Action, Cause};
+use crate::wire::{Fate, Outgoing};
+
+impl StageState {
+    /// The policy failed and fails open: what it held is released in order, and it is not called again.
+    pub(crate) fn bypass(&mut self, now: Duration, out: &mut Vec<Outgoing>) {
+        self.bypassed = true;
+        self.cause = Cause::PolicyFailed;
+        for key in self.accounts.waiting() {
+            self.accounts.get_mut(key).pending = None;
+            self.settle(key, Settled::Release, Some("the policy failed open".into()), now);
+        }
+        let mut shown = self.shown.take();
+        if let Some(mut waiting) = shown.as_mut().and_then(|shown| shown.part.take()) {
+            if waiting.part.delta.kind.is_payload() {
+                self.send(&mut waiting, None, now);
+            }
+            self.queue(waiting);
+        }
+        self.queue.release(&mut self.accounts, out);
+    }
+
+    /// Nothing more comes: drops what is still held, and unless the stream `finished` the annotations that wait for
+    /// what has not come. With `abrupt`, also what waits behind it, and the endings on their way. True if anything was
+    /// dropped.
+    pub(crate) fn close(
+        &mut self,
+        finished: bool,
+        abrupt: bool,
+        now: Duration,
+        out: &mut Vec<Outgoing>,
+    ) -> bool {
+        self.cause = Cause::StreamEnded;
+        let looks = !self.needs.is_nothing() && !self.bypassed;
+        let mut dropped = looks && !finished && self.queue.drop_ahead(&self.accounts);
+        if dropped {
+            let reason = Some("what it speaks of never came".into());
+            self.note(None, Action::Dropped, reason, 0, Duration::ZERO);
+        }
+        if abrupt {
+            if let Some(frame) = self.ends_after {
+                // The time that the judge took must not show in the bytes (rule 12).
+                self.queue.forget_after(frame);
+            }
+            self.queue.drop_endings();
+            self.queue.release(&mut self.accounts, out);
+            self.queue.abandon(&mut self.accounts);
+        }
+        for key in self.accounts.waiting() {
+            self.accounts.get_mut(key).pending = None;
+            self.settle(key, Settled::Drop { notice: None }, Some("still held at the end".into()), now);
+            dropped = true;
+        }
+        self.accounts.close_all(self.fold.state.blocks().len(), abrupt);
+        self.queue.no_more(u64::MAX);
+        if !abrupt {
+            self.insert_deferred();
+        }
+        self.queue.release(&mut self.accounts, out);
+        let promoted = self.accounts.take_all_promoted();
+        if abrupt {
+            dropped |= !promoted.is_empty();
+        } else if !promoted.is_empty() {
+            // No finish came that they could have stood before.
+            self.queue.push(Queued::new(None, promoted.into_iter().map(inserted_call).collect()));
+            self.queue.release(&mut self.accounts, out);
+        }
+        dropped
+    }
+
+    /// It only watches, and its policy is not called again. With `drops`, what it holds is dropped and recorded.
+    pub(crate) fn retire(&mut self, drops: bool, now: Duration) {
+        self.cut_input();
+        if drops {
+            self.close(true, true, now, &mut Vec::new());
+        }
+        self.bypassed = true;
+    }
+
+    /// Whether it only watched, and has seen enough.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.watching && self.bypassed
+    }
+
+    /// Takes nothing more: what was not stepped through is dropped, and so is the step whose hook did not return.
+    pub(crate) fn cut_input(&mut self) {
+        self.input.clear();
+        self.input_bytes = 0;
+        let mut shown = self.shown.take();
+        if let Some(mut waiting) = shown.as_mut().and_then(|shown| shown.part.take()) {
+            if waiting.part.delta.kind.is_payload() {
+                self.discard(&mut waiting, "the hook did not return");
+            }
+            self.queue(waiting);
+        }
+        if let Some(mut under_way) = self.under_way.take() {
+            for mut part in under_way.rest {
+                part.fate = Fate::Dropped;
+                under_way.queued.parts.push(Waiting { part, mark: Mark::Decided, opener: false });
+            }
+            self.queue.push(under_way.queued);
+        }
+    }
+
+    /// At the end of a finished stream: completes the next block that is still open. Whether the policy is shown it.
+    pub(crate) fn complete_next(&mut self) -> Option<bool> {
+        let key = self.fold.complete_next()?;
+        self.step += 1;
+        self.accounts.get_mut(key).closed = true;
+        let choice = self.fold.state.blocks[key.index()].choice();
+        Some(self.show_completion(key, Some(choice)) == Advance::Hook)
+    }
+}

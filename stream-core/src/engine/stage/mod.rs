@@ -1,0 +1,337 @@
+//! A stage: one policy's fold and queue.
+
+mod close;
+pub(crate) mod commit;
+mod decide;
+mod insert;
+mod parts;
+mod pass;
+
+pub(crate) use pass::PassedText;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::assembler::fold::{Fold, Keep, Transition};
+use crate::block::BlockKey;
+use crate::chunk::{Chunk, ChunkKind};
+use crate::context::Context;
+use crate::delta::{Delta, DeltaKind, Text};
+use crate::engine::accounts::{Accounts, Ticket};
+use crate::engine::queue::{Mark, Queue, Queued, Waiting};
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::policy::{Attention, Needs, OnFailure, Verdict, VerdictFuture};
+use crate::record::{Action, Cause, Decision};
+use crate::request::Request;
+use crate::text_calls::Searched;
+use crate::wire::{Ending, Fate, Outgoing, Part, SharedFormat};
+
+/// One policy's view of the stream: its own fold, and the queue of what it has not let go.
+#[derive(Debug)]
+pub(crate) struct StageState {
+    pub(crate) name: Arc<str>,
+    pub(crate) needs: Needs,
+    pub(crate) on_failure: OnFailure,
+    pub(crate) fold: Fold,
+    pub(crate) accounts: Accounts,
+    queue: Queue,
+    format: SharedFormat,
+    input: VecDeque<Outgoing>,
+    input_bytes: usize,
+    under_way: Option<UnderWay>,
+    /// What the hook that is called now is shown.
+    pub(crate) shown: Option<Shown>,
+    step: u64,
+    /// Counts what was held, so that a part held after a flush, in the same hook, is not flushed by it.
+    marks: u64,
+    /// Failed open: everything passes.
+    bypassed: bool,
+    /// The policy has put texts of its own into the stream.
+    pub(crate) speaks: bool,
+    /// Another stage is behind it, which is told what is complete.
+    pub(crate) hands_on: bool,
+    /// Only watches: frames pass it by on their way, and what it lets go goes nowhere.
+    pub(crate) watching: bool,
+    /// No policy that is enforced looks at anything: what breaks the protocol passes, too.
+    pub(crate) blind: bool,
+    /// What brings the decisions about that are made now.
+    pub(crate) cause: Cause,
+    /// Calls are looked for in the text.
+    pub(crate) text_calls: Searched,
+    /// Keys of the stage before, and the keys of the same blocks here.
+    renamed: HashMap<BlockKey, BlockKey>,
+    /// Inserted texts that wait for the end of a call, with their choices.
+    deferred: Vec<(u32, Text)>,
+    pub(crate) decisions: Vec<Decision>,
+    /// A verdict ended the stream: nothing leaves of what came after the frame in which the judge was asked.
+    ends_after: Option<u64>,
+}
+
+/// A frame whose parts are being stepped through.
+#[derive(Debug)]
+struct UnderWay {
+    queued: Queued,
+    rest: VecDeque<Part>,
+}
+
+/// The step a hook is shown.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) step: u64,
+    pub(crate) kind: ChunkKind,
+    /// The part it is about; a completion caused by another part has none.
+    part: Option<Waiting>,
+    choice: Option<u32>,
+}
+
+/// What [`StageState::advance`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Advance {
+    /// A hook is to be called.
+    Hook,
+    /// A step passed the policy by.
+    Passed,
+    /// There is no more input.
+    Idle,
+}
+
+/// A judge that a hook asked.
+pub(crate) struct Asked {
+    pub(crate) key: BlockKey,
+    pub(crate) within: Option<Duration>,
+    pub(crate) otherwise: Option<Verdict>,
+    pub(crate) future: VerdictFuture,
+}
+
+/// What a commit asks the engine to do.
+#[derive(Default)]
+pub(crate) struct Committed {
+    pub(crate) terminate: Option<Ending>,
+    pub(crate) decide: Vec<Asked>,
+    /// The decisions over blocks that were discarded or replaced: their verdicts come too late.
+    pub(crate) settled: Vec<Ticket>,
+    pub(crate) settle_after: Vec<(BlockKey, Duration, Verdict)>,
+}
+
+impl StageState {
+    pub(crate) fn new(
+        number: u8,
+        name: &str,
+        needs: &Needs,
+        on_failure: OnFailure,
+        format: SharedFormat,
+        limits: Limits,
+        interleaved: bool,
+    ) -> Self {
+        let wants = |attention| attention != Attention::Nothing;
+        let keep = Keep {
+            content: wants(needs.content),
+            reasoning: wants(needs.reasoning),
+            refusal: wants(needs.refusal),
+            calls: wants(needs.calls),
+        };
+        Self {
+            name: name.into(),
+            needs: needs.clone(),
+            on_failure,
+            fold: Fold::new(format.clone(), number, keep, limits, interleaved),
+            accounts: Accounts::default(),
+            queue: Queue::new(format.clone()),
+            format,
+            input: VecDeque::new(),
+            input_bytes: 0,
+            under_way: None,
+            shown: None,
+            step: 0,
+            marks: 0,
+            bypassed: false,
+            speaks: false,
+            hands_on: false,
+            watching: false,
+            blind: false,
+            cause: Cause::default(),
+            text_calls: Searched::Nothing,
+            renamed: HashMap::new(),
+            deferred: Vec::new(),
+            decisions: Vec::new(),
+            ends_after: None,
+        }
+    }
+
+    pub(crate) fn push(&mut self, frame: Outgoing) {
+        self.input_bytes += size(&frame);
+        // Nearly always one at a time.
+        self.input.reserve_exact(usize::from(self.input.capacity() == 0));
+        self.input.push_back(frame);
+    }
+
+    /// How many bytes of frames it has and has not let go.
+    pub(crate) fn held(&self) -> usize {
+        let under_way = self.under_way.as_ref().map_or(0, |under_way| under_way.queued.bytes());
+        self.queue.bytes() + self.input_bytes + under_way
+    }
+
+    /// Makes one step, and takes what may leave.
+    pub(crate) fn advance(&mut self, now: Duration, out: &mut Vec<Outgoing>) -> Result<Advance, Error> {
+        let under_way = match &mut self.under_way {
+            Some(under_way) => under_way,
+            under_way => {
+                let Some(frame) = self.input.pop_front() else { return Ok(Advance::Idle) };
+                self.input_bytes -= size(&frame);
+                let queued = Queued::new(frame.frame, Vec::with_capacity(frame.parts.len()));
+                under_way.insert(UnderWay { queued, rest: frame.parts.into() })
+            }
+        };
+        let Some(part) = under_way.rest.front_mut() else {
+            if let Some(under_way) = self.under_way.take() {
+                self.queue.pass(under_way.queued, &mut self.accounts, out);
+            }
+            return Ok(Advance::Passed);
+        };
+        if part.fate == Fate::Dropped {
+            self.pass_by();
+            return Ok(Advance::Passed);
+        }
+        if part.delta.kind == DeltaKind::Completed {
+            return Ok(self.told_complete());
+        }
+        let transition = match self.fold.step(&mut part.delta) {
+            Err(_) if self.blind => {
+                self.pass_by();
+                return Ok(Advance::Passed);
+            }
+            transition => transition?,
+        };
+        self.step += 1;
+        match transition {
+            Transition::Completed(key) => {
+                let choice = part.delta.choice;
+                self.accounts.get_mut(key).closed = true;
+                // Where the frame has said something of a block already, it may have been this one: the stage behind gets all of it
+                // at once, and sees for itself.
+                let is_first = under_way.queued.parts.iter().all(|waiting| waiting.part.key.is_none());
+                if self.hands_on && is_first && self.fold.is_surely_over(key) {
+                    let choice = self.fold.state.blocks[key.index()].choice();
+                    self.queue.push(Queued::new(None, vec![completion(choice, key)]));
+                }
+                Ok(self.show_completion(key, choice))
+            }
+            Transition::Folded(key) => self.folded(key, false, now),
+            Transition::Disagrees(key) => self.folded(key, !self.blind, now),
+        }
+    }
+
+    /// The chunk, state and context for the hook that is due.
+    pub(crate) fn hook<'a>(&'a self, request: &'a Request, now: Duration) -> Option<(Chunk, Context<'a>)> {
+        let shown = self.shown.as_ref()?;
+        let chunk = match &shown.part {
+            Some(waiting) => {
+                let frame = self.under_way.as_ref().and_then(|under_way| under_way.queued.frame.as_ref());
+                Chunk::of(shown.step, &waiting.part.delta, waiting.part.key, shown.kind, frame)
+            }
+            None => Chunk {
+                step: shown.step,
+                choice: shown.choice,
+                block: self.fold.state.current,
+                kind: shown.kind,
+                body: None,
+                edit: None,
+                fields: 0,
+            },
+        };
+        Some((chunk, self.context(request, now)))
+    }
+
+    pub(crate) fn context<'a>(&'a self, request: &'a Request, now: Duration) -> Context<'a> {
+        let choice = self.shown.as_ref().and_then(|shown| shown.choice);
+        let traits = self.format.traits();
+        Context::new(self.step, now, choice, &self.fold.state, &self.accounts, request, traits)
+    }
+
+    /// Whether it failed open.
+    pub(crate) fn is_bypassed(&self) -> bool {
+        self.bypassed
+    }
+
+    /// Whether every frame it was given has been stepped through.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.input.is_empty() && self.under_way.is_none() && self.shown.is_none()
+    }
+
+    /// Lets a part go as it came, without a look at it.
+    fn pass_by(&mut self) {
+        let Some(under_way) = &mut self.under_way else { return };
+        let Some(mut part) = under_way.rest.pop_front() else { return };
+        part.key = part.key.map(|key| self.renamed.get(&key).copied().unwrap_or(key));
+        under_way.queued.parts.push(Waiting { part, mark: Mark::Decided, opener: false });
+    }
+
+    /// The stage before has let go all of a block, and says that it is complete: what comes next, and would tell it, may be
+    /// held there.
+    fn told_complete(&mut self) -> Advance {
+        let Some(under_way) = &mut self.under_way else { return Advance::Idle };
+        let Some(mut part) = under_way.rest.pop_front() else { return Advance::Idle };
+        let Some(key) = part.key.and_then(|key| self.renamed.get(&key)).copied() else {
+            return Advance::Passed;
+        };
+        if !self.fold.complete_told(key) {
+            return Advance::Passed;
+        }
+        self.step += 1;
+        self.accounts.get_mut(key).closed = true;
+        let choice = part.delta.choice;
+        part.key = Some(key);
+        under_way.queued.parts.push(Waiting { part, mark: Mark::Decided, opener: false });
+        self.show_completion(key, choice)
+    }
+
+    fn show_completion(&mut self, key: BlockKey, choice: Option<u32>) -> Advance {
+        if !self.watches(key) {
+            return Advance::Passed;
+        }
+        self.shown = Some(Shown { step: self.step, kind: ChunkKind::Completed, part: None, choice });
+        Advance::Hook
+    }
+
+    fn watches(&self, key: BlockKey) -> bool {
+        !self.bypassed && self.needs.of(&self.fold.state.blocks[key.index()]) != Attention::Nothing
+    }
+
+    fn queue(&mut self, waiting: Waiting) {
+        if waiting.part.fate != Fate::Dropped {
+            match waiting.part.delta.kind {
+                DeltaKind::Finish(_) => self.accounts.finish(waiting.part.delta.choice),
+                DeltaKind::Terminal | DeltaKind::Error(_) => self.accounts.finish(None),
+                _ => {}
+            }
+        }
+        if let Some(under_way) = &mut self.under_way {
+            under_way.queued.parts.push(waiting);
+        }
+    }
+
+    fn note(
+        &mut self,
+        block: Option<BlockKey>,
+        action: Action,
+        reason: Option<String>,
+        bytes: usize,
+        held: Duration,
+    ) {
+        let enforced = !self.watching;
+        let decision = Decision::new(&*self.name, action, self.cause);
+        self.decisions.push(Decision { block, reason, bytes, held, enforced, ..decision });
+    }
+}
+
+/// The word that a block is complete.
+fn completion(choice: u32, key: BlockKey) -> Waiting {
+    let delta = Delta { choice: Some(choice), ..Delta::stream(DeltaKind::Completed) };
+    Waiting { part: Part { delta, key: Some(key), fate: Fate::Kept }, mark: Mark::Decided, opener: false }
+}
+
+fn size(frame: &Outgoing) -> usize {
+    frame.frame.as_ref().map_or(0, |frame| frame.raw().len())
+}

@@ -1,0 +1,101 @@
+//! Frames of blocks that take turns, put one block behind the other (rule 28).
+
+use std::collections::VecDeque;
+
+use crate::error::{Error, ErrorKind};
+use crate::wire::{Due, Outgoing};
+
+/// The frames that go on, and those that wait for the end of a block that started before theirs.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    ready: VecDeque<Outgoing>,
+    waiting: VecDeque<Vec<Outgoing>>,
+    /// The number of the first lane that waits.
+    first: u64,
+    bytes: usize,
+    limit: usize,
+}
+
+impl Turns {
+    /// Turns in which no more bytes than these wait.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { ready: VecDeque::new(), waiting: VecDeque::new(), first: 0, bytes: 0, limit }
+    }
+
+    /// Whether no frame goes on or waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ready.is_empty() && self.waiting.is_empty()
+    }
+
+    pub(crate) fn next(&mut self) -> Option<Outgoing> {
+        self.ready.pop_front()
+    }
+
+    pub(crate) fn push(&mut self, frame: Outgoing, lane: Due) -> Result<(), Error> {
+        match lane {
+            Due::Now => self.ready.push_back(frame),
+            Due::Opens => {
+                self.waiting.push_back(Vec::new());
+                return self.wait(frame, self.waiting.len() - 1);
+            }
+            Due::In(number) => {
+                let at = number.saturating_sub(self.first);
+                return self.wait(frame, usize::try_from(at).unwrap_or(usize::MAX));
+            }
+            Due::Then(lanes) => {
+                self.ready.push_back(frame);
+                (0..lanes).for_each(|_| self.release());
+            }
+            Due::Last => {
+                self.release_all();
+                self.ready.push_back(frame);
+            }
+            Due::After(odd) => {
+                let waited = self.waiting.front_mut().and_then(|lane| lane.first_mut());
+                if let Some(first) = waited.and_then(|waited| waited.frame.as_mut()) {
+                    first.mark(odd);
+                }
+                self.release();
+                self.ready.push_back(frame);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets all go on that waits. Answers whether anything did.
+    pub(crate) fn release_all(&mut self) -> bool {
+        let any = !self.waiting.is_empty();
+        while !self.waiting.is_empty() {
+            self.release();
+        }
+        any
+    }
+
+    fn release(&mut self) {
+        if let Some(lane) = self.waiting.pop_front() {
+            self.first += 1;
+            self.bytes = self.bytes.saturating_sub(lane.iter().map(size).sum());
+            self.ready.extend(lane);
+        }
+    }
+
+    fn wait(&mut self, frame: Outgoing, at: usize) -> Result<(), Error> {
+        self.bytes += size(&frame);
+        if self.bytes > self.limit {
+            let message = format!(
+                "expected the end of a block before {} bytes of the blocks behind it, found none",
+                self.limit
+            );
+            return Err(Error::new(ErrorKind::HeldLimit, message));
+        }
+        match self.waiting.get_mut(at) {
+            Some(lane) => lane.push(frame),
+            None => self.ready.push_back(frame),
+        }
+        Ok(())
+    }
+}
+
+fn size(frame: &Outgoing) -> usize {
+    frame.frame.as_ref().map_or(0, |frame| frame.raw().len())
+}

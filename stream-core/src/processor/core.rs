@@ -1,0 +1,180 @@
+//! What a processor is while it waits for its upstream.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::{FutureExt as _, Stream};
+use tokio::time::Instant;
+
+use super::alarm::Alarm;
+use super::aside::Aside;
+use super::handle::{Handle, Outcome};
+use super::outlet::Outlet;
+use crate::engine::{Engine, Failure, Input, Output};
+
+/// The engine of a stream, its upstream and whatever else it waits for.
+pub(super) struct Core {
+    pub(super) alarm: Alarm,
+    pub(super) aside: Aside,
+    pub(super) upstream: Option<Pin<Box<dyn Upstream>>>,
+    pub(super) engine: Engine,
+    pub(super) outlet: Arc<Outlet>,
+    pub(super) handle: Handle,
+    pub(super) start: Instant,
+    pub(super) keep_alive: Option<Duration>,
+    /// Something has passed since the engine was last told the time.
+    pub(super) passed: bool,
+    /// There may be something to do before more comes.
+    pub(super) works: bool,
+}
+
+/// What a core comes to.
+pub(super) enum Next {
+    /// Bytes for the client.
+    Bytes(Bytes),
+    /// There is a hook or a judge that may have to wait.
+    Waits,
+    /// The stream is over.
+    Over,
+}
+
+impl Core {
+    /// Polls the upstream, and does what needs no waiting. No future is made and no lock is taken while bytes come; by the lane
+    /// not even the clock is read.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Next> {
+        if self.handle.has_commands() && self.aside.poll(&self.handle, cx) {
+            self.take_input(None);
+        }
+        loop {
+            if self.works
+                && let Some(next) = self.work()
+            {
+                return Poll::Ready(next);
+            }
+            let input = match &mut self.upstream {
+                Some(upstream) => upstream.as_mut().poll_read(cx),
+                None => Poll::Pending,
+            };
+            match input {
+                Poll::Ready(Input::Bytes(bytes)) if self.engine.is_armed() => {
+                    if let Some(bytes) = self.pass(bytes) {
+                        return Poll::Ready(Next::Bytes(bytes));
+                    }
+                }
+                Poll::Ready(input) => self.take_input(Some(input)),
+                Poll::Pending => {
+                    if std::mem::take(&mut self.passed) {
+                        self.engine.passed_until(self.start.elapsed());
+                    }
+                    self.alarm.set(self.engine.deadline().map(|after| self.start + after));
+                    if self.aside.poll(&self.handle, cx) {
+                        self.take_input(None);
+                    } else if self.alarm.poll(cx).is_ready() {
+                        self.take_input(Some(Input::Time));
+                    } else {
+                        return Poll::Pending;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Does what the engine says as far as nothing of it may have to wait. `None` if there is nothing to do without input.
+    fn work(&mut self) -> Option<Next> {
+        loop {
+            match self.engine.poll() {
+                Output::Bytes(bytes) => return Some(Next::Bytes(bytes)),
+                Output::Judge(judging) => {
+                    self.aside.judge(judging);
+                    return Some(Next::Waits);
+                }
+                Output::Hook(hook) if hook.waits() => {
+                    hook.later();
+                    return Some(Next::Waits);
+                }
+                Output::Hook(mut hook) => {
+                    if !hook.is_reading() {
+                        // Nothing of it is of use any more.
+                        self.upstream = None;
+                    }
+                    let returned = hook.call().now_or_never().unwrap_or(Err(Failure::TimedOut));
+                    hook.commit(returned, self.start.elapsed());
+                    self.engine.decisions();
+                }
+                Output::Wait { .. } => {
+                    if !self.engine.is_reading() {
+                        self.upstream = None;
+                    }
+                    self.works = false;
+                    return None;
+                }
+                Output::Done => {
+                    self.upstream = None;
+                    self.finish();
+                    return Some(Next::Over);
+                }
+            }
+        }
+    }
+
+    /// Takes a read by the lane: gives it back if all of it leaves as it came.
+    fn pass(&mut self, bytes: Bytes) -> Option<Bytes> {
+        if self.engine.looks_by_the_lane() {
+            self.engine.set_time(self.start.elapsed());
+        }
+        let passed = self.engine.pass(bytes);
+        self.passed |= passed.is_some();
+        if passed.is_none() {
+            self.take_input(None);
+        }
+        passed
+    }
+
+    /// Tells the engine what came, and what came beside it.
+    pub(super) fn take_input(&mut self, input: Option<Input>) {
+        self.works = true;
+        let now = self.start.elapsed();
+        if std::mem::take(&mut self.passed) {
+            self.engine.passed_until(now);
+        }
+        self.engine.set_time(now);
+        for input in input.into_iter().chain(self.aside.take()) {
+            self.engine.handle(input, now);
+        }
+        self.engine.decisions();
+    }
+
+    /// Tells the host how the stream went.
+    pub(super) fn finish(&mut self) {
+        self.engine.decisions();
+        self.handle.finish(Outcome {
+            error: self.engine.error().cloned(),
+            format: self.engine.format().map(|format| format.name()),
+            usage: self.engine.state().and_then(crate::state::StreamState::usage),
+        });
+    }
+}
+
+/// A stream of bytes, whatever its types are.
+pub(super) trait Upstream: Send {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Input>;
+}
+
+impl<S, B, E> Upstream for S
+where
+    S: Stream<Item = Result<B, E>> + Send,
+    B: Into<Bytes>,
+    E: fmt::Display,
+{
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Input> {
+        self.poll_next(cx).map(|next| match next {
+            Some(Ok(bytes)) => Input::Bytes(bytes.into()),
+            Some(Err(error)) => Input::Broken(error.to_string()),
+            None => Input::End,
+        })
+    }
+}

@@ -1,0 +1,138 @@
+//! What this format knows: the objects of events and messages, with their keys, and how their fields are read.
+//!
+//! A field is looked into only where it is needed: a provider may send `null`, or something else altogether, in any field
+//! nobody reads.
+
+use std::borrow::Cow;
+
+use crate::delta::{FinishKind, FinishReason, Text, UpstreamError, Usage};
+use crate::wire::DecodeError;
+use crate::wire::document::{Of, Table, Value};
+
+/// The data of an event.
+pub(super) static EVENT: Table = Table::new(&[
+    ("type", Of::Leaf),
+    ("index", Of::Leaf),
+    ("delta", Of::Object(&DELTA)),
+    ("content_block", Of::Object(&BLOCK)),
+    ("message", Of::Object(&MESSAGE)),
+    ("usage", Of::Object(&COUNTS)),
+    ("error", Of::Object(&ERROR)),
+]);
+
+/// A message: in `message_start`, or as a whole response.
+pub(super) static MESSAGE: Table = Table::new(&[
+    ("type", Of::Leaf),
+    ("id", Of::Leaf),
+    ("model", Of::Leaf),
+    ("content", Of::List(&Of::Object(&BLOCK))),
+    ("stop_reason", Of::Leaf),
+    ("usage", Of::Object(&COUNTS)),
+    ("error", Of::Object(&ERROR)),
+]);
+
+/// A content block.
+pub(super) static BLOCK: Table = Table::new(&[
+    ("type", Of::Leaf),
+    ("text", Of::Leaf),
+    ("thinking", Of::Leaf),
+    ("citations", Of::Leaf),
+    ("id", Of::Leaf),
+    ("name", Of::Leaf),
+    ("input", Of::Leaf),
+]);
+
+/// The `delta` of a `content_block_delta` or a `message_delta`.
+static DELTA: Table = Table::new(&[
+    ("type", Of::Leaf),
+    ("text", Of::Leaf),
+    ("thinking", Of::Leaf),
+    ("partial_json", Of::Leaf),
+    ("signature", Of::Leaf),
+    ("citation", Of::Leaf),
+    ("stop_reason", Of::Leaf),
+]);
+
+static COUNTS: Table = Table::loose(&[("input_tokens", Of::Leaf), ("output_tokens", Of::Leaf)]);
+
+static ERROR: Table = Table::loose(&[("type", Of::Leaf), ("message", Of::Leaf)]);
+
+/// The fields of a message that survive its being written anew, `content` and the stop fields aside.
+pub(super) const KEPT_OF_MESSAGE: &[&str] = &["id", "type", "role", "model"];
+/// Those that come after the content.
+pub(super) const KEPT_BEHIND_CONTENT: &[&str] = &["container", "context_management", "usage"];
+
+/// What tells an event or a message of this format from all others, however odd the rest of it is.
+pub(super) static PROBE: Table = Table::loose(&[("type", Of::Leaf), ("content", Of::Leaf)]);
+
+/// A field that has to be an object.
+pub(super) fn object<'d>(parent: Value<'d>, name: &str) -> Result<Value<'d>, DecodeError> {
+    match parent.get(name) {
+        Some(field) => field.expect_object(name),
+        None => Err(DecodeError::new(format!("an object as `{name}`"), "none")),
+    }
+}
+
+/// A field that has to be a string, if it is there.
+pub(super) fn string<'d>(parent: Value<'d>, name: &str) -> Result<Option<Cow<'d, str>>, DecodeError> {
+    parent.get(name).map(|field| field.expect_string(name)).transpose()
+}
+
+/// A field as a string where it is one; of a word that only tells what something is.
+pub(super) fn word<'d>(parent: Value<'d>, name: &str) -> Option<Cow<'d, str>> {
+    parent.get(name).and_then(Value::string)
+}
+
+/// A string that says something: not absent, null or empty.
+pub(super) fn filled(parent: Value<'_>, name: &str) -> Result<Option<Text>, DecodeError> {
+    Ok(string(parent, name)?.filter(|text| !text.is_empty()).map(Text::from))
+}
+
+/// An id; some servers write the absence of one as the string `"null"`.
+pub(super) fn id(parent: Value<'_>) -> Result<Option<Text>, DecodeError> {
+    Ok(filled(parent, "id")?.filter(|id| &**id != "null"))
+}
+
+/// The number of a block. Without one a client cannot tell where an event belongs.
+pub(super) fn index(event: Value<'_>) -> Result<u32, DecodeError> {
+    let field = event.get("index");
+    field
+        .and_then(|raw| raw.raw().parse().ok())
+        .ok_or_else(|| DecodeError::new("a block's number as `index`", field.map_or("none", Value::describe)))
+}
+
+/// A stop reason, if there is one.
+pub(super) fn finish(parent: Value<'_>) -> Result<Option<FinishReason>, DecodeError> {
+    Ok(filled(parent, "stop_reason")?.map(|raw| {
+        let kind = match &*raw {
+            "end_turn" | "stop_sequence" => FinishKind::Stop,
+            "tool_use" => FinishKind::ToolCalls,
+            "max_tokens" | "model_context_window_exceeded" => FinishKind::Length,
+            "refusal" => FinishKind::Refusal,
+            "pause_turn" => FinishKind::Pause,
+            _ => FinishKind::Other,
+        };
+        FinishReason::new(kind, raw)
+    }))
+}
+
+/// Token counts, if there are any.
+pub(super) fn usage(parent: Value<'_>) -> Option<Usage> {
+    let counts = parent.get("usage").filter(|counts| counts.is_object())?;
+    let number = |name: &str| counts.get(name).and_then(|raw| raw.raw().parse().ok());
+    Some(Usage { input: number("input_tokens"), output: number("output_tokens"), total: None })
+}
+
+/// What an error says of itself, in whatever shape it came.
+pub(super) fn error(error: Value<'_>) -> UpstreamError {
+    let text = |field: Option<Value<'_>>| field.and_then(Value::string).map(Text::from);
+    match error.is_object() {
+        true => UpstreamError { code: text(error.get("type")), message: text(error.get("message")) },
+        false => UpstreamError { code: None, message: text(Some(error)) },
+    }
+}
+
+/// Bytes that have to be UTF-8 to be JSON.
+pub(super) fn utf8(bytes: &[u8]) -> Result<&str, DecodeError> {
+    std::str::from_utf8(bytes).map_err(|error| DecodeError::new("UTF-8", error.to_string()))
+}

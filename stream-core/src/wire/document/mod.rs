@@ -1,0 +1,338 @@
+//! The one reader: a strict single pass over the JSON of a frame, driven by a format's table of known keys.
+//!
+//! A [`Table`] says which keys an object has, in their one spelling, and what is looked for under each. The pass checks the
+//! whole text, keeps the span of every member of a known object and of every item of a known list, and walks over everything
+//! else. A known key that stands twice, a key that only a lax parser takes for a known one, or a key that stands for a
+//! prototype is a [`Fault`]: what stands under it would be read by a client and seen by no policy (rule 9).
+//!
+//! A [`Rewrite`] changes a document at the spans that were read; all other bytes stay as they came.
+
+mod rewrite;
+mod scan;
+mod value;
+
+pub(crate) use rewrite::{Rewrite, rewrite};
+pub(crate) use scan::{Fault, FaultKind};
+pub(crate) use value::{Value, is_void, unquote};
+
+use std::cell::Cell;
+
+use scan::Scan;
+
+use crate::spelling;
+use crate::wire::DecodeError;
+
+/// What a format knows of one kind of object.
+#[derive(Debug)]
+pub(crate) struct Table {
+    keys: &'static [(&'static str, Of)],
+    is_loose: bool,
+    /// The first letters of all keys: most unknown keys are told from all of them by theirs.
+    firsts: u32,
+    /// Where the key with each [mark](mark) stands, behind none; [`SEVERAL`] where there are more of them.
+    places: [u8; 64],
+}
+
+/// More than one key of a table has the mark.
+const SEVERAL: u8 = u8::MAX;
+
+impl Table {
+    /// The keys of an object that clients read.
+    pub(crate) const fn new(keys: &'static [(&'static str, Of)]) -> Self {
+        Self { keys, is_loose: false, firsts: spelling::firsts(keys), places: places(keys) }
+    }
+
+    /// The keys of an object that says nothing which a policy looks at, such as token counts: of a key that stands there
+    /// twice the first counts, and any spelling may stand beside it.
+    pub(crate) const fn loose(keys: &'static [(&'static str, Of)]) -> Self {
+        Self { keys, is_loose: true, firsts: 0, places: places(keys) }
+    }
+}
+
+/// What a format looks for in a value. A value of another type is walked over: whether that is an error is up to the
+/// format.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Of {
+    /// Nothing within: text, a number, or a value that is kept as it is.
+    Leaf,
+    /// The members of an object.
+    Object(&'static Table),
+    /// The items of a list.
+    List(&'static Of),
+    /// The members of an object, or the items of a list.
+    Either(&'static Table, &'static Of),
+}
+
+impl Of {
+    fn object(self) -> Option<&'static Table> {
+        match self {
+            Self::Object(table) | Self::Either(table, _) => Some(table),
+            Self::Leaf | Self::List(_) => None,
+        }
+    }
+
+    fn item(self) -> Option<Self> {
+        match self {
+            Self::List(item) | Self::Either(_, item) => Some(*item),
+            Self::Leaf | Self::Object(_) => None,
+        }
+    }
+}
+
+/// The spans of a document. Their memory serves one document of the thread after the other, so that a frame costs no
+/// allocation and a stream keeps none.
+#[derive(Debug, Default)]
+pub(crate) struct Spans(Vec<SpanNode>);
+
+thread_local! {
+    /// What the document before has left.
+    static SPARE: Cell<Vec<SpanNode>> = const { Cell::new(Vec::new()) };
+}
+
+impl Drop for Spans {
+    fn drop(&mut self) {
+        self.0.shrink_to(USUAL);
+        // A thread that ends keeps nothing.
+        let _ = SPARE.try_with(|spare| spare.set(std::mem::take(&mut self.0)));
+    }
+}
+
+impl Spans {
+    /// Reads a document, which may have white space around it.
+    pub(crate) fn read<'d>(&'d mut self, text: &'d str, of: Of) -> Result<Value<'d>, Fault> {
+        if self.0.capacity() == 0 {
+            self.0 = SPARE.try_with(Cell::take).unwrap_or_default();
+        }
+        self.0.clear();
+        if u32::try_from(text.len()).is_err() {
+            return Err(Fault { kind: FaultKind::Long, at: 0 });
+        }
+        let mut reader = SpanReader { scan: Scan::new(text), nodes: &mut self.0, text };
+        reader.scan.space();
+        reader.value(of, SpanNode::default())?;
+        reader.scan.space();
+        match reader.scan.at == text.len() {
+            true => Ok(Value::root(text, &self.0)),
+            false => Err(reader.scan.fault(FaultKind::Syntax)),
+        }
+    }
+
+    /// Reads a document, or says what was expected in its place.
+    pub(crate) fn decode<'d>(
+        &'d mut self,
+        text: &'d str,
+        of: Of,
+        expected: &str,
+    ) -> Result<Value<'d>, DecodeError> {
+        self.read(text, of).map_err(|fault| fault.of(text, expected))
+    }
+}
+
+/// What JavaScript takes for the prototype of an object where members are copied by assignment: `openai` for Node does so with a
+/// delta, so that a call that stands there is one of the message.
+const PROTOTYPE: &[u8] = b"__proto__";
+
+/// As many values as all but a few documents have: what a large one needed more is not kept.
+const USUAL: usize = 1024;
+
+impl Fault {
+    /// The error of a frame whose text has this fault.
+    pub(crate) fn of(self, text: &str, expected: &str) -> DecodeError {
+        let found = match self.kind {
+            // The words of a parser that tells more; this text will not be read again.
+            FaultKind::Syntax => match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+                Err(error) => error.to_string(),
+                Ok(_) => format!("{} at byte {}", self.kind, self.at),
+            },
+            kind => {
+                let before = &text[..self.at];
+                let line = before.matches('\n').count() + 1;
+                let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1);
+                format!("{kind} at line {line} column {column}")
+            }
+        };
+        DecodeError::new(expected, found)
+    }
+}
+
+/// One value of a document: the root, a member of a known object or an item of a known list.
+#[derive(Debug, Clone, Copy, Default)]
+struct SpanNode {
+    start: u32,
+    end: u32,
+    /// The key with its quotes; empty for the root and for items.
+    key: (u32, u32),
+    /// The node behind this one and all within it.
+    next: u32,
+    /// Where the key stands in the table of its object.
+    known: Option<u8>,
+    /// There are nodes within, if it is not empty: the value is of the type that was looked for.
+    is_read: bool,
+    /// The [mark](mark) of a known key.
+    mark: u8,
+    /// A bit for the mark of each known member that is not null.
+    marks: u64,
+}
+
+/// The place of each key, from 1, under its mark.
+const fn places(keys: &[(&str, Of)]) -> [u8; 64] {
+    let (mut places, mut at) = ([0; 64], 0);
+    while at < keys.len() {
+        let mark = mark(keys[at].0.as_bytes()) as usize;
+        places[mark] = if places[mark] == 0 { at as u8 + 1 } else { SEVERAL };
+        at += 1;
+    }
+    places
+}
+
+/// A number below 64 for a key, to tell most keys apart without comparing them.
+#[inline]
+const fn mark(key: &[u8]) -> u8 {
+    match key {
+        [first, .., last] => {
+            (key.len() as u8).wrapping_add(first.wrapping_mul(5)).wrapping_add(last.wrapping_mul(11)) & 63
+        }
+        [only] => *only & 63,
+        [] => 0,
+    }
+}
+
+struct SpanReader<'r, 'd> {
+    scan: Scan<'d>,
+    nodes: &'r mut Vec<SpanNode>,
+    text: &'d str,
+}
+
+impl SpanReader<'_, '_> {
+    /// Reads one value into a node and those within it.
+    fn value(&mut self, of: Of, mut node: SpanNode) -> Result<(), Fault> {
+        let at = self.nodes.len();
+        node.start = self.scan.at as u32;
+        match self.scan.peek() {
+            b'"' => {
+                self.scan.string()?;
+                self.nodes.push(node);
+            }
+            b'{' => match of.object() {
+                Some(table) => {
+                    node.is_read = true;
+                    self.nodes.push(node);
+                    self.members(table)?;
+                }
+                None => {
+                    self.scan.value()?;
+                    self.nodes.push(node);
+                }
+            },
+            b'[' => match of.item() {
+                Some(of) => {
+                    node.is_read = true;
+                    self.nodes.push(node);
+                    self.items(of)?;
+                }
+                None => {
+                    self.scan.value()?;
+                    self.nodes.push(node);
+                }
+            },
+            _ => {
+                self.scan.scalar()?;
+                self.nodes.push(node);
+            }
+        }
+        let next = self.nodes.len() as u32;
+        let node = &mut self.nodes[at];
+        node.end = self.scan.at as u32;
+        node.next = next;
+        Ok(())
+    }
+
+    fn items(&mut self, of: Of) -> Result<(), Fault> {
+        self.scan.expect(b'[')?;
+        if self.scan.peek() == b']' {
+            self.scan.at += 1;
+            return Ok(());
+        }
+        loop {
+            self.value(of, SpanNode::default())?;
+            if !self.scan.goes_on(b']')? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn members(&mut self, table: &'static Table) -> Result<(), Fault> {
+        self.scan.expect(b'{')?;
+        if self.scan.peek() == b'}' {
+            self.scan.at += 1;
+            return Ok(());
+        }
+        let object = self.nodes.len() - 1;
+        let (mut seen, mut marks) = (0_u64, 0_u64);
+        loop {
+            let start = self.scan.at;
+            let escaped = self.scan.string()?;
+            let end = self.scan.at;
+            let (mut known, mark) = self.known(table, start, end, escaped)?;
+            if let Some(again) = known.filter(|known| seen & (1 << known) != 0) {
+                if !table.is_loose {
+                    return Err(self.scan.fault(FaultKind::Twice(table.keys[usize::from(again)].0)));
+                }
+                known = None;
+            }
+            seen |= known.map_or(0, |known| 1 << known);
+            self.scan.space();
+            self.scan.expect(b':')?;
+            let of = known.map_or(Of::Leaf, |known| table.keys[usize::from(known)].1);
+            let key = (start as u32, end as u32);
+            if known.is_some() && self.scan.peek() != b'n' {
+                marks |= 1 << mark;
+            }
+            self.value(of, SpanNode { key, known, mark, ..SpanNode::default() })?;
+            if !self.scan.goes_on(b'}')? {
+                self.nodes[object].marks = marks;
+                return Ok(());
+            }
+        }
+    }
+
+    /// Where the key between these quotes stands in the table, and its mark.
+    #[inline]
+    fn known(
+        &self,
+        table: &Table,
+        start: usize,
+        end: usize,
+        escaped: bool,
+    ) -> Result<(Option<u8>, u8), Fault> {
+        let unescaped;
+        let key = match escaped {
+            false => &self.text.as_bytes()[start + 1..end - 1],
+            true => {
+                let quoted = &self.text[start..end];
+                unescaped = unquote(quoted).ok_or(self.scan.fault(FaultKind::Syntax))?;
+                unescaped.as_bytes()
+            }
+        };
+        let mark = mark(key);
+        let known = match table.places[usize::from(mark)] {
+            0 => None,
+            SEVERAL => table.keys.iter().position(|(name, _)| name.as_bytes() == key),
+            place => Some(usize::from(place) - 1).filter(|at| table.keys[*at].0.as_bytes() == key),
+        };
+        if let Some(known) = known {
+            return Ok((Some(known as u8), mark));
+        }
+        if !table.is_loose && key == PROTOTYPE {
+            return Err(self.scan.fault(FaultKind::Prototype));
+        }
+        let is_near = |(name, _): &(&str, Of)| spelling::is_near(key, name.as_bytes());
+        match spelling::may_be_near(key, table.firsts) && table.keys.iter().any(is_near) {
+            true => Err(self.scan.fault(FaultKind::Near)),
+            false => Ok((None, mark)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

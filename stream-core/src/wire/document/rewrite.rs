@@ -1,0 +1,111 @@
+//! Changing a document at the spans that were read.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+
+use super::{Of, Spans, Value};
+
+/// The document with changes; as it came where there are none, and where it cannot be read.
+pub(crate) fn rewrite(
+    text: &str,
+    of: Of,
+    change: impl for<'d> FnOnce(Value<'d>, &mut Rewrite<'d>),
+) -> Cow<'_, str> {
+    let mut spans = Spans::default();
+    let Ok(document) = spans.read(text, of) else { return Cow::Borrowed(text) };
+    let mut rewrite = Rewrite::new(document);
+    change(document, &mut rewrite);
+    match rewrite.is_empty() {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(rewrite.finish()),
+    }
+}
+
+/// Changes to a document: new values in the place of others, and members or items that are cut out. All other bytes stay as
+/// they came, and a cut takes exactly one comma along.
+#[derive(Debug)]
+pub(crate) struct Rewrite<'d> {
+    document: Value<'d>,
+    splices: Vec<Splice>,
+    cuts: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct Splice {
+    start: usize,
+    end: usize,
+    new: String,
+}
+
+impl<'d> Rewrite<'d> {
+    /// No change yet to the document whose root this is.
+    pub(crate) fn new(document: Value<'d>) -> Self {
+        Self { document, splices: Vec::new(), cuts: Vec::new() }
+    }
+
+    /// Puts raw JSON in the place of a value.
+    pub(crate) fn set(&mut self, value: Value<'d>, raw: impl Into<String>) {
+        let (start, end) = value.span();
+        self.splices.push(Splice { start, end, new: raw.into() });
+    }
+
+    /// Cuts a member, with its key, or an item out.
+    pub(crate) fn cut(&mut self, value: Value<'d>) {
+        self.cuts.push(value.place());
+    }
+
+    /// Cuts the members out of a known object whose names are among these.
+    pub(crate) fn cut_members(&mut self, object: Value<'d>, names: impl Fn(&str) -> bool) {
+        for (_, member) in object.members().filter(|(name, _)| names(name)) {
+            self.cut(member);
+        }
+    }
+
+    /// Whether nothing is changed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.splices.is_empty() && self.cuts.is_empty()
+    }
+
+    /// The changed document. What stands within something that is cut out or replaced goes with that.
+    pub(crate) fn finish(mut self) -> String {
+        self.cuts.sort_unstable();
+        self.cuts.dedup();
+        if !self.cuts.is_empty() {
+            self.cut_within(self.document);
+        }
+        self.splices.sort_by_key(|splice| (splice.start, Reverse(splice.end)));
+        let text = self.document.text_of_document();
+        let mut changed = String::with_capacity(text.len() + 16);
+        let mut done = 0;
+        for Splice { start, end, new } in &self.splices {
+            if *start >= done {
+                changed.push_str(&text[done..*start]);
+                changed.push_str(new);
+                done = *end;
+            }
+        }
+        changed.push_str(&text[done..]);
+        changed
+    }
+
+    fn cut_within(&mut self, container: Value<'d>) {
+        let within: Vec<Value<'d>> = container.within().collect();
+        let is_cut = |value: &Value<'d>| self.cuts.binary_search(&value.place()).is_ok();
+        let kept = within.iter().position(|value| !is_cut(value));
+        let mut gaps = Vec::new();
+        for (at, value) in within.iter().enumerate().filter(|(_, value)| is_cut(value)) {
+            let (start, end) = value.member_span();
+            gaps.push(match kept {
+                // Before the first that stays, the comma behind goes along; else the one before.
+                Some(kept) if at < kept => (start, within[at + 1].member_span().0),
+                Some(_) => (within[at - 1].member_span().1, end),
+                None if at + 1 < within.len() => (start, within[at + 1].member_span().0),
+                None => (start, end),
+            });
+        }
+        self.splices.extend(gaps.into_iter().map(|(start, end)| Splice { start, end, new: String::new() }));
+        for value in within {
+            self.cut_within(value);
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! The strict pass over JSON text: every byte is looked at once, and nothing is decoded.
+
+use std::fmt;
+
+/// Why a text is not the JSON that was expected, and after how many bytes that was found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) kind: FaultKind,
+    pub(crate) at: usize,
+}
+
+/// What is wrong with a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FaultKind {
+    /// The text is no JSON.
+    Syntax,
+    /// A known key stands twice in one object.
+    Twice(&'static str),
+    /// A key is none of the known ones, yet is one of them to a lax parser.
+    Near,
+    /// A key is the prototype of its object to clients that copy members by assignment.
+    Prototype,
+    /// The text is longer than any frame.
+    Long,
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax => f.write_str("no JSON"),
+            Self::Twice(key) => write!(f, "duplicate field `{key}`"),
+            Self::Near => f.write_str("a key that is spelled almost like a known one"),
+            Self::Prototype => f.write_str("a key that stands for a prototype"),
+            Self::Long => f.write_str("more than 4 GiB"),
+        }
+    }
+}
+
+/// A place in a JSON text that moves forward only.
+#[derive(Debug)]
+pub(super) struct Scan<'a> {
+    bytes: &'a [u8],
+    pub(super) at: usize,
+}
+
+impl<'a> Scan<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { bytes: text.as_bytes(), at: 0 }
+    }
+
+    /// The byte at this place; 0, which stands nowhere in JSON, at the end.
+    #[inline]
+    pub(super) fn peek(&self) -> u8 {
+        self.bytes.get(self.at).copied().unwrap_or(0)
+    }
+
+    pub(super) fn fault(&self, kind: FaultKind) -> Fault {
+        Fault { kind, at: self.at }
+    }
+
+    #[inline]
+    pub(super) fn space(&mut self) {
+        while matches!(self.peek(), b' ' | b'\n' | b'\r' | b'\t') {
+            self.at += 1;
+        }
+    }
+
+    /// Moves behind a byte that has to stand here, and behind the white space after it.
+    #[inline]
+    pub(super) fn expect(&mut self, byte: u8) -> Result<(), Fault> {
+        if self.peek() != byte {
+            return Err(self.fault(FaultKind::Syntax));
+        }
+        self.at += 1;
+        self.space();
+        Ok(())
+    }
+
+    /// Whether the list or object goes on: moves behind a comma, or behind the closing bracket.
+    #[inline]
+    pub(super) fn goes_on(&mut self, close: u8) -> Result<bool, Fault> {
+        self.space();
+        match self.peek() {
+            b',' => {
+                self.at += 1;
+                self.space();
+                Ok(true)
+            }
+            byte if byte == close => {
+                self.at += 1;
+                Ok(false)
+            }
+            _ => Err(self.fault(FaultKind::Syntax)),
+        }
+    }
+
+    /// Moves behind a string. Answers whether there is an escape in it.
+    #[inline]
+    pub(super) fn string(&mut self) -> Result<bool, Fault> {
+        if self.peek() != b'"' {
+            return Err(self.fault(FaultKind::Syntax));
+        }
+        self.at += 1;
+        let mut escaped = false;
+        loop {
+            self.plain();
+            match self.peek() {
+                b'"' => {
+                    self.at += 1;
+                    return Ok(escaped);
+                }
+                b'\\' => {
+                    escaped = true;
+                    self.escape()?;
+                }
+                _ => return Err(self.fault(FaultKind::Syntax)),
+            }
+        }
+    }
+
+    /// Moves over the bytes of a string that mean themselves, eight at a time.
+    #[inline]
+    fn plain(&mut self) {
+        while let Some(word) = self.bytes.get(self.at..self.at + 8) {
+            let word = word.try_into().map_or(0, u64::from_le_bytes);
+            let special = zeros(word ^ repeat(b'"')) | zeros(word ^ repeat(b'\\')) | below_space(word);
+            if special != 0 {
+                self.at += special.trailing_zeros() as usize / 8;
+                return;
+            }
+            self.at += 8;
+        }
+        while matches!(self.peek(), byte if byte >= b' ' && byte != b'"' && byte != b'\\') {
+            self.at += 1;
+        }
+    }
+
+    fn escape(&mut self) -> Result<(), Fault> {
+        let escape = self.bytes.get(self.at + 1).copied().unwrap_or(0);
+        let length = match escape {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
+            b'u' => 6,
+            _ => return Err(self.fault(FaultKind::Syntax)),
+        };
+        let hex = self.bytes.get(self.at + 2..self.at + length);
+        if !hex.is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit)) {
+            return Err(self.fault(FaultKind::Syntax));
+        }
+        self.at += length;
+        Ok(())
+    }
+
+    /// Moves behind a number, a truth value or null.
+    #[inline]
+    pub(super) fn scalar(&mut self) -> Result<(), Fault> {
+        match self.peek() {
+            b'n' => self.word(b"null"),
+            b't' => self.word(b"true"),
+            b'f' => self.word(b"false"),
+            _ => self.number(),
+        }
+    }
+
+    fn word(&mut self, word: &[u8]) -> Result<(), Fault> {
+        if !self.bytes[self.at..].starts_with(word) {
+            return Err(self.fault(FaultKind::Syntax));
+        }
+        self.at += word.len();
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<(), Fault> {
+        if self.peek() == b'-' {
+            self.at += 1;
+        }
+        match self.peek() {
+            b'0' => self.at += 1,
+            _ => self.digits()?,
+        }
+        if self.peek() == b'.' {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.peek(), b'e' | b'E') {
+            self.at += 1;
+            if matches!(self.peek(), b'+' | b'-') {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), Fault> {
+        let start = self.at;
+        while self.peek().is_ascii_digit() {
+            self.at += 1;
+        }
+        if self.at == start { Err(self.fault(FaultKind::Syntax)) } else { Ok(()) }
+    }
+
+    /// Moves behind any value. An upstream decides how deep its values go: one bit is kept for each level.
+    pub(super) fn value(&mut self) -> Result<(), Fault> {
+        let mut levels = Levels::default();
+        loop {
+            match self.peek() {
+                b'"' => {
+                    self.string()?;
+                }
+                b'{' => {
+                    self.expect(b'{')?;
+                    if self.peek() == b'}' {
+                        self.at += 1;
+                    } else {
+                        levels.push(true);
+                        self.key()?;
+                        continue;
+                    }
+                }
+                b'[' => {
+                    self.expect(b'[')?;
+                    if self.peek() == b']' {
+                        self.at += 1;
+                    } else {
+                        levels.push(false);
+                        continue;
+                    }
+                }
+                _ => self.scalar()?,
+            }
+            loop {
+                let Some(is_object) = levels.last() else { return Ok(()) };
+                if self.goes_on(if is_object { b'}' } else { b']' })? {
+                    if is_object {
+                        self.key()?;
+                    }
+                    break;
+                }
+                levels.pop();
+            }
+        }
+    }
+
+    /// Moves behind a key and its colon.
+    fn key(&mut self) -> Result<(), Fault> {
+        self.string()?;
+        self.space();
+        self.expect(b':')
+    }
+}
+
+/// The kinds of the containers around a place: a bit each, set for objects.
+#[derive(Debug, Default)]
+struct Levels {
+    /// The innermost sixty-four.
+    inner: u64,
+    outer: Vec<u64>,
+    depth: usize,
+}
+
+impl Levels {
+    fn push(&mut self, is_object: bool) {
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.outer.push(self.inner);
+        }
+        self.inner = self.inner << 1 | u64::from(is_object);
+        self.depth += 1;
+    }
+
+    fn pop(&mut self) {
+        self.inner >>= 1;
+        self.depth -= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.inner = self.outer.pop().unwrap_or(0);
+        }
+    }
+
+    fn last(&self) -> Option<bool> {
+        (self.depth > 0).then_some(self.inner & 1 == 1)
+    }
+}
+
+const fn repeat(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; 8])
+}
+
+/// The high bit of every byte that is zero. A higher byte than the first such one may have it by a carry.
+const fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(repeat(1)) & !word & repeat(0x80)
+}
+
+/// The high bit of every byte below the space; as in [`zeros`], only the first one is exact.
+const fn below_space(word: u64) -> u64 {
+    word.wrapping_sub(repeat(b' ')) & !word & repeat(0x80)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde::de::IgnoredAny;
+
+    use super::*;
+
+    fn is_json(text: &str) -> bool {
+        let mut scan = Scan::new(text);
+        scan.space();
+        scan.value().is_ok() && {
+            scan.space();
+            scan.at == text.len()
+        }
+    }
+
+    #[track_caller]
+    fn agrees(text: &str) {
+        assert_eq!(is_json(text), serde_json::from_str::<IgnoredAny>(text).is_ok(), "{text:?}");
+    }
+
+    #[test]
+    fn the_scan_takes_what_serde_takes() {
+        for text in [
+            "",
+            " ",
+            "null",
+            "nul",
+            "true",
+            "truefalse",
+            "0",
+            "-0",
+            "00",
+            "01",
+            "-",
+            "1.",
+            "1.5e+10",
+            "1e",
+            "1E-2",
+            ".5",
+            "+1",
+            "\"\"",
+            "\"",
+            "\"\\\"",
+            "\"\\u00e9\"",
+            "\"\\u00e\"",
+            "\"\\x\"",
+            "\"a\tb\"",
+            "\"12345678\"",
+            "\"1234567\u{1f}\"",
+            "\"é\"",
+            "[]",
+            "[ ]",
+            "[1,]",
+            "[,1]",
+            "[1 2]",
+            "[1,2",
+            "{}",
+            "{ }",
+            "{\"a\":1}",
+            "{\"a\" : [1, {\"b\":{}}]}",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{a:1}",
+            "{\"a\":1,}",
+            "{\"a\":1 \"b\":2}",
+            "[]]",
+            "{\"a\":1}}",
+            "[}",
+            "{]",
+            "\u{feff}1",
+            "nan",
+            "1_0",
+            "\"\\ud800\"",
+        ] {
+            agrees(text);
+        }
+    }
+
+    #[test]
+    fn levels_are_kept_at_any_depth() {
+        for depth in [1, 63, 64, 65, 127, 128, 129, 1000] {
+            let open = "[{\"a\":".repeat(depth);
+            let close = "}]".repeat(depth);
+            assert!(is_json(&format!("{open}1{close}")), "{depth}");
+            assert!(!is_json(&format!("{open}1{}", "]}".repeat(depth))), "{depth}");
+            assert!(!is_json(&format!("{open}1{close}]")), "{depth}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_scan_agrees_with_serde_on_any_text(text in r#"([\[\]{}",:\\ 0-9.eEnultrfas\x01-]|\\u[0-9a-f]{4}|null|true){0,24}"#) {
+            let judged = serde_json::from_str::<IgnoredAny>(&text).is_ok();
+            prop_assert_eq!(is_json(&text), judged);
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Values of a document that was read.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+use super::{SpanNode, mark};
+use crate::json::Object;
+use crate::wire::DecodeError;
+
+/// A value of a document: its text, and the values that were looked for within it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Value<'d> {
+    text: &'d str,
+    nodes: &'d [SpanNode],
+    at: usize,
+}
+
+impl<'d> Value<'d> {
+    pub(super) fn root(text: &'d str, nodes: &'d [SpanNode]) -> Self {
+        Self { text, nodes, at: 0 }
+    }
+
+    /// The value as it came.
+    pub(crate) fn raw(self) -> &'d str {
+        let node = self.node();
+        &self.text[node.start as usize..node.end as usize]
+    }
+
+    /// Where the value stands in its document.
+    pub(crate) fn span(self) -> (usize, usize) {
+        let node = self.node();
+        (node.start as usize, node.end as usize)
+    }
+
+    /// Which of the document's values this is.
+    pub(super) fn place(self) -> usize {
+        self.at
+    }
+
+    /// The text of the whole document.
+    pub(super) fn text_of_document(self) -> &'d str {
+        self.text
+    }
+
+    /// Where the value stands with its key; the value alone for an item.
+    pub(super) fn member_span(self) -> (usize, usize) {
+        let node = self.node();
+        let start = if node.key == (0, 0) { node.start } else { node.key.0 };
+        (start as usize, node.end as usize)
+    }
+
+    /// Where the key of a member stands, with its quotes.
+    pub(crate) fn key_span(self) -> (usize, usize) {
+        let (start, end) = self.node().key;
+        (start as usize, end as usize)
+    }
+
+    /// Whether the value is an object whose members were looked for.
+    pub(crate) fn is_object(self) -> bool {
+        self.node().is_read && self.first() == b'{'
+    }
+
+    /// Whether the value is a list whose items were looked for.
+    pub(crate) fn is_list(self) -> bool {
+        self.node().is_read && self.first() == b'['
+    }
+
+    /// Whether the value is null.
+    pub(crate) fn is_null(self) -> bool {
+        self.first() == b'n'
+    }
+
+    /// Whether the value is a string.
+    pub(crate) fn is_string(self) -> bool {
+        self.first() == b'"'
+    }
+
+    /// The member of this name, which has to be one of the object's table. Null counts as absent.
+    #[inline(always)]
+    pub(crate) fn get(self, name: &str) -> Option<Value<'d>> {
+        let mark = mark(name.as_bytes());
+        if self.node().marks & 1 << mark == 0 { None } else { self.find(name, mark) }
+    }
+
+    #[inline(never)]
+    fn find(self, name: &str, mark: u8) -> Option<Value<'d>> {
+        let mut members = self.within();
+        members.find(|member| {
+            let node = member.node();
+            node.known.is_some() && node.mark == mark && !member.is_null() && member.has_name(name)
+        })
+    }
+
+    /// The members of a known object, null ones included, in their order.
+    pub(crate) fn members(self) -> impl Iterator<Item = (Cow<'d, str>, Value<'d>)> {
+        self.all_members().map(|member| (member.key(), member))
+    }
+
+    /// The members of a known object whose keys are in its table, null ones included.
+    pub(crate) fn known(self) -> impl Iterator<Item = (Cow<'d, str>, Value<'d>)> {
+        let known = self.all_members().filter(|member| member.node().known.is_some());
+        known.map(|member| (member.key(), member))
+    }
+
+    /// The members of a known object whose keys are not in its table, null ones included.
+    pub(crate) fn unknown(self) -> impl Iterator<Item = (Cow<'d, str>, Value<'d>)> {
+        let unknown = self.all_members().filter(|member| member.node().known.is_none());
+        unknown.map(|member| (member.key(), member))
+    }
+
+    /// An object of its members for which `new` has a value, in their order.
+    pub(crate) fn map(self, mut new: impl FnMut(&str, Value<'d>) -> Option<Cow<'d, str>>) -> Object {
+        self.members().fold(Object::new(), |object, (name, member)| match new(&name, member) {
+            Some(new) => object.raw(&name, &new),
+            None => object,
+        })
+    }
+
+    /// The items of a known list, null ones included; none of any other value.
+    pub(crate) fn items(self) -> impl Iterator<Item = Value<'d>> {
+        let is_list = self.is_list();
+        self.within().filter(move |_| is_list)
+    }
+
+    /// The string that the value is; `None` of anything else, and of a string with half a surrogate pair.
+    pub(crate) fn string(self) -> Option<Cow<'d, str>> {
+        unquote(self.raw())
+    }
+
+    /// The string that the value is, or its JSON.
+    pub(crate) fn text(self) -> Cow<'d, str> {
+        self.string().unwrap_or(Cow::Borrowed(self.raw()))
+    }
+
+    /// The string that the value of this field has to be.
+    pub(crate) fn expect_string(self, field: &str) -> Result<Cow<'d, str>, DecodeError> {
+        self.string().ok_or_else(|| DecodeError::new(format!("a string as `{field}`"), self.describe()))
+    }
+
+    /// The value, which has to be an object whose members were looked for.
+    pub(crate) fn expect_object(self, field: &str) -> Result<Self, DecodeError> {
+        match self.is_object() {
+            true => Ok(self),
+            false => Err(DecodeError::new(format!("an object as `{field}`"), self.describe())),
+        }
+    }
+
+    /// The items of the value, which has to be a list.
+    pub(crate) fn expect_items(self, field: &str) -> Result<impl Iterator<Item = Value<'d>>, DecodeError> {
+        match self.is_list() {
+            true => Ok(self.items()),
+            false => Err(DecodeError::new(format!("a list as `{field}`"), self.describe())),
+        }
+    }
+
+    /// The type of the value, in words that quote nothing of it.
+    pub(crate) fn describe(self) -> &'static str {
+        match self.first() {
+            b'{' => "an object",
+            b'[' => "a list",
+            b'"' => "a string",
+            b't' | b'f' => "a truth value",
+            b'n' => "null",
+            _ => "a number",
+        }
+    }
+
+    fn all_members(self) -> impl Iterator<Item = Value<'d>> {
+        let is_object = self.is_object();
+        self.within().filter(move |_| is_object)
+    }
+
+    /// The members or items of a value in which they were looked for.
+    pub(super) fn within(self) -> impl Iterator<Item = Value<'d>> {
+        let node = self.node();
+        let end = if node.is_read { node.next as usize } else { self.at + 1 };
+        let mut at = self.at + 1;
+        std::iter::from_fn(move || {
+            let value = Value { at, ..self };
+            (at < end).then(|| {
+                at = value.node().next as usize;
+                value
+            })
+        })
+    }
+
+    fn has_name(self, name: &str) -> bool {
+        let (start, end) = self.node().key;
+        let key = &self.text.as_bytes()[start as usize + 1..end as usize - 1];
+        key == name.as_bytes() || self.key() == name
+    }
+
+    /// The key of a member, without its quotes and escapes.
+    fn key(self) -> Cow<'d, str> {
+        let (start, end) = self.node().key;
+        unquote(&self.text[start as usize..end as usize]).unwrap_or_default()
+    }
+
+    fn node(self) -> &'d SpanNode {
+        &self.nodes[self.at]
+    }
+
+    fn first(self) -> u8 {
+        self.text.as_bytes()[self.node().start as usize]
+    }
+}
+
+/// The string that a JSON value is, borrowed where it has no escape; `None` if it is none.
+pub(crate) fn unquote(raw: &str) -> Option<Cow<'_, str>> {
+    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
+    match memchr(b'\\', inner.as_bytes()) {
+        None => Some(Cow::Borrowed(inner)),
+        Some(_) => serde_json::from_str(raw).ok().map(Cow::Owned),
+    }
+}
+
+/// Whether a JSON value is null or an empty container.
+pub(crate) fn is_void(raw: &str) -> bool {
+    raw == "null"
+        || matches!(raw.as_bytes(), [b'{', inner @ .., b'}'] | [b'[', inner @ .., b']']
+            if inner.trim_ascii().is_empty())
+}

@@ -1,0 +1,99 @@
+//! What has left of each candidate, and what its calls leave behind.
+
+use crate::block::BlockKey;
+use crate::delta::{DeltaKind, Text};
+use crate::wire::turn::{TurnLedger, Weight};
+use crate::wire::{Fate, Part, WriterOptions};
+
+/// The turns of the candidates, with their calls.
+#[derive(Debug)]
+pub(super) struct CandidateLedger {
+    pub(super) turns: TurnLedger<CallTrail>,
+}
+
+/// What the calls of one candidate leave behind.
+#[derive(Debug, Default)]
+pub(super) struct CallTrail {
+    /// The call whose later parts must not leave: it was dropped, or has left whole in its first part.
+    gone: Option<BlockKey>,
+    /// The signature of a dropped call, as raw JSON, on its way to the next call (rule 22).
+    signature: Option<String>,
+}
+
+impl CandidateLedger {
+    pub(super) fn new(options: &WriterOptions) -> Self {
+        Self { turns: TurnLedger::new(options) }
+    }
+
+    /// Writes down what becomes of a part. Answers with the choices that finish here without an answer, though they had one,
+    /// and with what each says.
+    pub(super) fn note(&mut self, part: &Part, fate: Fate) -> Vec<(u32, Text)> {
+        let notices = self.turns.notices(part, fate);
+        let leaves = fate != Fate::Dropped;
+        let Some(turn) = self.turns.note(part, fate, Weight::of(&part.delta.kind)) else { return notices };
+        match &part.delta.kind {
+            _ if fate == Fate::Inserted => {}
+            DeltaKind::Call(call) if call.starts || leaves => {
+                turn.whole_calls();
+                // A replaced call leaves whole, in its first part.
+                if fate == Fate::Kept || !call.starts {
+                    turn.half_call(CALL);
+                }
+                if call.starts {
+                    turn.own.gone = part.key.filter(|_| fate != Fate::Kept);
+                }
+            }
+            DeltaKind::Stop => {
+                if leaves {
+                    turn.whole_calls();
+                }
+                if turn.own.gone == part.key {
+                    turn.own.gone = None;
+                }
+            }
+            _ => {}
+        }
+        notices
+    }
+
+    /// What really becomes of a part: nothing follows a call that is gone.
+    pub(super) fn fate(&self, part: &Part) -> Fate {
+        let follows = match &part.delta.kind {
+            DeltaKind::Call(call) => !call.starts,
+            DeltaKind::Stop | DeltaKind::Annotation { .. } => true,
+            _ => false,
+        };
+        let is_gone = || self.turns.turns().any(|turn| turn.own.gone.is_some() && turn.own.gone == part.key);
+        if follows && is_gone() { Fate::Dropped } else { part.fate }
+    }
+
+    /// Whether these parts leave as they came, and no earlier edit reaches into them.
+    pub(super) fn leaves_alone(&self, parts: &[Part]) -> bool {
+        parts.iter().all(|part| self.fate(part) == Fate::Kept && !self.signs(part))
+    }
+
+    /// Whether a part opens a call for which a signature waits.
+    pub(super) fn signs(&self, part: &Part) -> bool {
+        let turn = part.delta.choice.and_then(|choice| self.turns.known(choice));
+        matches!(&part.delta.kind, DeltaKind::Call(call) if call.starts)
+            && turn.is_some_and(|turn| turn.own.signature.is_some())
+    }
+
+    /// Whether a call of the choice has left in part.
+    pub(super) fn is_open(&self, choice: u32) -> bool {
+        self.turns.known(choice).is_some_and(|turn| turn.is_half(CALL))
+    }
+
+    /// Puts the signature of a dropped call aside.
+    pub(super) fn keep_signature(&mut self, choice: u32, signature: &str) {
+        self.turns.turn(choice).own.signature = Some(signature.into());
+    }
+
+    /// The signature that the next call of a choice is to carry, if it has none itself.
+    pub(super) fn take_signature(&mut self, choice: u32) -> Option<String> {
+        self.turns.turn(choice).own.signature.take()
+    }
+}
+
+/// The number of every call to the turn: one is open at a time.
+const CALL: u64 = 0;

@@ -1,0 +1,129 @@
+//! What this format knows: the objects of a `GenerateContentResponse`, with their keys.
+
+use memchr::memmem;
+
+use crate::delta::Text;
+use crate::wire::document::{Of, Spans, Table, Value};
+
+/// One event, or one whole response.
+pub(super) static RESPONSE: Table = Table::new(&[
+    ("candidates", Of::List(&Of::Object(&CANDIDATE))),
+    ("usageMetadata", Of::Object(&COUNTS)),
+    ("modelVersion", Of::Leaf),
+    ("responseId", Of::Leaf),
+    ("promptFeedback", Of::Object(&FEEDBACK)),
+    ("error", Of::Object(&ERROR)),
+    ("createTime", Of::Leaf),
+    // No field of this format: the word by which a foreign event calls itself.
+    ("type", Of::Leaf),
+]);
+
+/// A response, or an array of what would have been events.
+pub(super) static RESPONSES: Of = Of::Either(&RESPONSE, &Of::Object(&RESPONSE));
+
+static FEEDBACK: Table = Table::new(&[("blockReason", Of::Leaf)]);
+
+static COUNTS: Table = Table::loose(&[
+    ("promptTokenCount", Of::Leaf),
+    ("candidatesTokenCount", Of::Leaf),
+    ("thoughtsTokenCount", Of::Leaf),
+    ("totalTokenCount", Of::Leaf),
+]);
+
+static ERROR: Table = Table::loose(&[("code", Of::Leaf), ("message", Of::Leaf), ("status", Of::Leaf)]);
+
+static CANDIDATE: Table = Table::new(&[
+    ("content", Of::Object(&CONTENT)),
+    ("index", Of::Leaf),
+    ("finishReason", Of::Leaf),
+    ("logprobsResult", Of::Leaf),
+]);
+
+/// Fields of a candidate that hold scores and counts: nothing of the text is in them.
+pub(super) const SCORES: [&str; 3] = ["safetyRatings", "avgLogprobs", "tokenCount"];
+
+static CONTENT: Table = Table::new(&[("parts", Of::List(&Of::Object(&PART))), ("role", Of::Leaf)]);
+
+/// The fields that are read, which no other may pass for: `google-genai` takes `function_call` too.
+static PART: Table = Table::new(&[
+    ("text", Of::Leaf),
+    ("thought", Of::Leaf),
+    ("thoughtSignature", Of::Leaf),
+    ("functionCall", Of::Object(&CALL)),
+]);
+
+/// Fields that say how to look at a part's media: nothing to read by themselves.
+pub(super) const MEDIA: [&str; 2] = ["videoMetadata", "mediaResolution"];
+
+static CALL: Table = Table::new(&[
+    ("name", Of::Leaf),
+    ("args", Of::Leaf),
+    ("id", Of::Leaf),
+    ("partialArgs", Of::Leaf),
+    ("willContinue", Of::Leaf),
+]);
+
+/// Whether a part's field holds what the provider ran, made or looked up itself.
+pub(super) fn is_server_kind(field: &str) -> bool {
+    matches!(
+        field,
+        "executableCode"
+            | "codeExecutionResult"
+            | "inlineData"
+            | "fileData"
+            | "functionResponse"
+            | "toolCall"
+            | "toolResponse"
+    )
+}
+
+/// What survives when a response is built anew, everywhere in it, beside what its parts say. Any other field may hold a copy of
+/// what was dropped.
+pub(super) const KEPT_OF_RESPONSE: [&str; 5] =
+    ["promptFeedback", "usageMetadata", "modelVersion", "responseId", "createTime"];
+pub(super) const KEPT_OF_CANDIDATE: [&str; 2] = ["index", "safetyRatings"];
+pub(super) const KEPT_OF_CONTENT: [&str; 1] = ["role"];
+pub(super) const KEPT_OF_ERROR: [&str; 3] = ["code", "message", "status"];
+
+/// What tells a response of this format from all others, however odd the rest of it is.
+static PROBE: Table = Table::loose(&[
+    ("candidates", Of::List(&Of::Leaf)),
+    ("promptFeedback", Of::Leaf),
+    ("usageMetadata", Of::Leaf),
+    ("modelVersion", Of::Leaf),
+    ("responseId", Of::Leaf),
+]);
+
+const PROBES: Of = Of::Either(&PROBE, &Of::Object(&PROBE));
+
+/// Whether bytes are a response that only this format has.
+pub(super) fn is_response(bytes: &[u8]) -> bool {
+    probe(bytes, Of::Object(&PROBE))
+}
+
+/// Whether bytes are such a response, or an array of them.
+pub(super) fn is_whole(bytes: &[u8]) -> bool {
+    probe(bytes, PROBES)
+}
+
+fn probe(bytes: &[u8], of: Of) -> bool {
+    let told = [&b"\"candidates\""[..], b"\"promptFeedback\"", b"\"usageMetadata\""];
+    if !told.iter().any(|key| memmem::find(bytes, key).is_some()) {
+        return false;
+    }
+    let mut spans = Spans::default();
+    let document = std::str::from_utf8(bytes).ok().and_then(|text| spans.read(text, of).ok());
+    document.is_some_and(|document| tells(document) || document.items().any(tells))
+}
+
+fn tells(response: Value<'_>) -> bool {
+    let has = |name: &str| response.get(name).is_some();
+    has("promptFeedback")
+        || response.get("candidates").is_some_and(Value::is_list)
+        || (has("usageMetadata") && (has("modelVersion") || has("responseId")))
+}
+
+/// A string that says something.
+pub(super) fn word(field: Option<Value<'_>>) -> Option<Text> {
+    field.and_then(Value::string).filter(|text| !text.is_empty()).map(Into::into)
+}

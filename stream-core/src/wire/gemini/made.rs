@@ -1,0 +1,132 @@
+//! What is made here: parts, candidates, responses and errors.
+
+use std::borrow::Cow;
+
+use crate::delta::{CallDelta, Channel};
+use crate::ending::Ending;
+use crate::json::{self, Object};
+
+/// A text part. An empty one is made only to carry a signature.
+pub(super) fn text(channel: Channel, text: &str, signature: Option<&str>) -> String {
+    let thought = Some("true").filter(|_| channel == Channel::Reasoning);
+    let part = Object::new().string("text", text).maybe("thought", thought);
+    part.maybe(SIGNATURE, signature).finish()
+}
+
+/// A whole call. Arguments that are no JSON object cannot be said here and become an empty one.
+pub(super) fn call(call: &CallDelta, signature: Option<&str>) -> String {
+    let arguments = call.arguments.as_deref().filter(|arguments| json::is_object(arguments));
+    let id = call.id.as_deref().map(json::quote);
+    let function = Object::new()
+        .maybe("id", id.as_deref())
+        .string("name", call.name.as_deref().unwrap_or_default())
+        .raw("args", arguments.unwrap_or("{}"));
+    field("functionCall", &function.finish(), signature)
+}
+
+/// More of an open call, with other fragments than it came with; the rest of it says whether it goes on.
+pub(super) fn fragment(came: Option<&str>, arguments: Option<&str>, signature: Option<&str>) -> String {
+    let function = Object::new()
+        .maybe("partialArgs", arguments.filter(|arguments| json::items(arguments).is_some()))
+        .maybe("willContinue", came.and_then(|came| json::member(came, "willContinue")));
+    field("functionCall", &function.finish(), signature)
+}
+
+/// One field of a part, without the others.
+pub(super) fn field(name: &str, raw: &str, signature: Option<&str>) -> String {
+    Object::new().raw(name, raw).maybe(SIGNATURE, signature).finish()
+}
+
+/// A part as it came, with a signature that it did not have.
+pub(super) fn with_signature(part: &str, signature: &str) -> String {
+    let kept = json::map(part, |name, raw| (name != SIGNATURE).then_some(Cow::Borrowed(raw)));
+    kept.raw(SIGNATURE, signature).finish()
+}
+
+/// The signature of a part, as raw JSON.
+pub(super) fn signature(part: &str) -> Option<&str> {
+    json::member(part, SIGNATURE).filter(|raw| !matches!(*raw, "null" | "\"\""))
+}
+
+/// The parts of a choice, and how it finishes, on their way into a candidate.
+#[derive(Debug)]
+pub(super) struct Draft<'d> {
+    pub(super) choice: u32,
+    pub(super) parts: Vec<Cow<'d, str>>,
+    /// The finish reason, as raw JSON.
+    pub(super) finish: Option<Cow<'d, str>>,
+    pub(super) message: Option<&'d str>,
+}
+
+impl<'d> Draft<'d> {
+    pub(super) fn new(choice: u32) -> Self {
+        Self { choice, parts: Vec::new(), finish: None, message: None }
+    }
+
+    /// A choice that says nothing but this.
+    pub(super) fn of(choice: u32, part: String) -> Self {
+        Self { parts: vec![part.into()], ..Self::new(choice) }
+    }
+
+    /// Lets the choice end with a refusal.
+    pub(super) fn refuse(&mut self, message: &'d str) {
+        self.finish = Some(Cow::Borrowed(REFUSED));
+        self.message = Some(message);
+    }
+
+    /// Whether it says anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts.is_empty() && self.finish.is_none()
+    }
+
+    /// The candidate, where upstream's gives none to build on.
+    pub(super) fn candidate(&self) -> String {
+        let content = (!self.parts.is_empty()).then(|| self.content());
+        let candidate = Object::new().maybe("content", content.as_deref());
+        self.finish(candidate).number("index", u64::from(self.choice)).finish()
+    }
+
+    /// The content, where upstream's gives none to build on.
+    pub(super) fn content(&self) -> String {
+        Object::new().raw("parts", &json::array(&self.parts)).string("role", "model").finish()
+    }
+
+    /// Adds how the choice finishes.
+    pub(super) fn finish(&self, candidate: Object) -> Object {
+        let message = self.message.map(json::quote);
+        candidate.maybe("finishReason", self.finish.as_deref()).maybe("finishMessage", message.as_deref())
+    }
+}
+
+/// The draft of a choice; a new one where there is none.
+pub(super) fn draft<'a, 'd>(drafts: &'a mut Vec<Draft<'d>>, choice: u32) -> &'a mut Draft<'d> {
+    let at = drafts.iter().position(|draft| draft.choice == choice).unwrap_or_else(|| {
+        drafts.push(Draft::new(choice));
+        drafts.len() - 1
+    });
+    &mut drafts[at]
+}
+
+/// A response, with what is known of the stream it belongs to.
+pub(super) fn response(drafts: &[Draft<'_>], envelope: &[(&'static str, String)]) -> String {
+    let response = Object::new().raw("candidates", &json::array(drafts.iter().map(Draft::candidate)));
+    envelope.iter().fold(response, |response, (name, raw)| response.raw(name, raw)).finish()
+}
+
+/// The error body of Google's APIs. SDKs choose their exception by the number; the code is the reason of an `ErrorInfo`, since
+/// `status` is a closed list.
+pub(super) fn error(ending: &Ending) -> String {
+    let details = ending.code().map(|code| {
+        let info = Object::new().string("@type", "type.googleapis.com/google.rpc.ErrorInfo");
+        let info = info.string("reason", code).string("domain", ending.error_type().unwrap_or_default());
+        json::array([info.finish()])
+    });
+    let error = Object::new().number("code", 500).string("message", ending.message());
+    let error = error.string("status", "INTERNAL").maybe("details", details.as_deref());
+    Object::new().raw("error", &error.finish()).finish()
+}
+
+const SIGNATURE: &str = "thoughtSignature";
+
+/// The reason that clients know for a filtered answer.
+const REFUSED: &str = "\"SAFETY\"";

@@ -1,0 +1,83 @@
+//! The numbering: numbers shifted by what was dropped or inserted before them (rule 17).
+
+/// The numbers of things that stand in one row: items, blocks, calls, parts.
+///
+/// A number is shifted and not made dense: a gap that the upstream left stays one. Where frames are normalised the number of a
+/// thing is its position: to some clients the one counts, to others the other (rule 28). Things to which the upstream gives one
+/// number are one to the numbering, and dropped only if all of them are.
+#[derive(Debug, Default)]
+pub(super) struct WireNumbering {
+    dense: bool,
+    /// The numbers that came, sorted: things come in order, so that a look is cheap however many there are.
+    came: Vec<u64>,
+    /// Those of what was dropped, sorted.
+    dropped: Vec<u64>,
+    /// For each thing made here, rising: how many of the upstream's stand before it.
+    inserted: Vec<u64>,
+    /// The first number that nothing on the wire has.
+    next: u64,
+}
+
+impl WireNumbering {
+    /// A numbering by position, if it is dense.
+    pub(super) fn new(dense: bool) -> Self {
+        Self { dense, ..Self::default() }
+    }
+
+    /// Books a thing that comes with this number, and answers with the one it has on the wire.
+    pub(super) fn open(&mut self, number: u64, leaves: bool) -> Option<u64> {
+        let is_new = insert(&mut self.came, number);
+        if leaves {
+            self.revive(number);
+        } else if is_new {
+            insert(&mut self.dropped, number);
+        }
+        leaves.then(|| {
+            let wire = if self.dense { self.next } else { self.shifted(number) };
+            self.next = self.next.max(wire.saturating_add(1));
+            wire
+        })
+    }
+
+    /// A thing without a number of its own leaves behind the last one.
+    pub(super) fn open_unnumbered(&mut self) {
+        self.next = self.next.saturating_add(1);
+    }
+
+    /// Whether the thing with this number left; `None` if it has not come.
+    pub(super) fn left(&self, number: u64) -> Option<bool> {
+        self.came.binary_search(&number).ok()?;
+        Some(self.dropped.binary_search(&number).is_err())
+    }
+
+    /// What was dropped leaves after all; false if it had not been dropped.
+    pub(super) fn revive(&mut self, number: u64) -> bool {
+        let found = self.dropped.binary_search(&number);
+        found.is_ok_and(|at| self.dropped.remove(at) == number)
+    }
+
+    /// Takes the next free number for a thing made here.
+    pub(super) fn insert(&mut self) -> u64 {
+        let wire = self.next;
+        self.inserted.push(wire.saturating_sub(self.inserted.len() as u64));
+        self.next = wire.saturating_add(1);
+        wire
+    }
+
+    /// A number after the dropped things before it have gone and the inserted ones have come.
+    pub(super) fn shifted(&self, number: u64) -> u64 {
+        let kept = number.saturating_sub(self.dropped.partition_point(|dropped| *dropped < number) as u64);
+        kept.saturating_add(self.inserted.partition_point(|before| *before <= kept) as u64)
+    }
+
+    /// The first number that nothing on the wire has.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+}
+
+/// Puts a number where it belongs; false if it is there.
+fn insert(sorted: &mut Vec<u64>, number: u64) -> bool {
+    let found = sorted.binary_search(&number);
+    found.map_err(|at| sorted.insert(at, number)).is_err()
+}

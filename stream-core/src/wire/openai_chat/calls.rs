@@ -1,0 +1,273 @@
+//! What has left of each choice, and the index, id and name that its calls leave with.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::block::BlockKey;
+use crate::delta::{CallDelta, CallFlavor, DeltaKind, Slot, Text};
+use crate::json;
+use crate::wire::numbering::WireNumbering;
+use crate::wire::turn::{Turn, TurnLedger, Weight};
+use crate::wire::{Fate, Odd, Part, WriterOptions};
+
+/// The turns of the choices, with their calls.
+#[derive(Debug, Default)]
+pub(super) struct ChoiceLedger {
+    pub(super) turns: TurnLedger<ChoiceCalls>,
+    /// How far the index of each call is shifted; settled when the call opens.
+    shifts: HashMap<BlockKey, i64>,
+    /// How each call leaves, where frames that are not plain are written anew.
+    written: HashMap<BlockKey, Written>,
+    /// Some choice is tainted.
+    tainted: bool,
+}
+
+/// The calls of one choice.
+#[derive(Debug, Default)]
+pub(super) struct ChoiceCalls {
+    /// Something was dropped, edited or inserted: copies of what the choice said are stale.
+    tainted: bool,
+    numbering: WireNumbering,
+    /// How many calls the upstream has opened, and the one it opened last.
+    came: u64,
+    last: Option<BlockKey>,
+    /// The ids that calls have left with.
+    ids: HashSet<Text>,
+}
+
+/// How a call leaves: with one index, one id and one name, each said once (rule 28).
+#[derive(Debug, Default)]
+struct Written {
+    /// The index that the upstream opened the call with, and the one that leaves.
+    came: Option<u64>,
+    index: u64,
+    id: Option<Text>,
+    /// Whether the name has come, and whether it has left.
+    has_name: bool,
+    named: bool,
+    /// Arguments that came before the name.
+    early: String,
+}
+
+impl ChoiceLedger {
+    pub(super) fn new(options: &WriterOptions) -> Self {
+        Self { turns: TurnLedger::new(options), ..Self::default() }
+    }
+
+    pub(super) fn is_tainted(&self, number: u32) -> bool {
+        self.tainted && self.turns.known(number).is_some_and(|turn| turn.own.tainted)
+    }
+
+    pub(super) fn any_tainted(&self) -> bool {
+        self.tainted
+    }
+
+    /// Settles how the calls of a frame leave. Says what is not plain about them, given what left before.
+    pub(super) fn settle(&mut self, parts: &[Part]) -> Option<Odd> {
+        let mut odd = None;
+        for part in parts.iter().filter(|part| part.came()) {
+            let (DeltaKind::Call(call), Some(key)) = (&part.delta.kind, part.key) else { continue };
+            let Some(number) = part.delta.choice else { continue };
+            if call.flavor == CallFlavor::LegacyFunction {
+                // It has neither an index nor an id, and is the only one of its choice.
+                let opens = !self.written.contains_key(&key);
+                if opens {
+                    self.written.insert(key, Written::default());
+                }
+                if opens != call.name.is_some() && part.fate == Fate::Kept {
+                    odd = odd.or(Some(Odd::Identity));
+                }
+                continue;
+            }
+            let sent = match part.delta.slot {
+                Slot::Call { index } => index,
+                _ => None,
+            };
+            let choice = &mut self.turns.turn(number).own;
+            let found = match self.written.get_mut(&key) {
+                Some(written) => {
+                    if !written.has_name && call.name.is_some() {
+                        choice.claim(written, part.fate != Fate::Dropped);
+                    }
+                    written.continues(call, sent, choice.last == Some(key))
+                }
+                None => {
+                    let (written, found) = choice.open(call, sent, part.fate != Fate::Dropped);
+                    choice.last = Some(key);
+                    self.written.insert(key, written);
+                    // Items that say nothing but an index would name a call that the client does not have.
+                    choice.tainted |= found.is_some();
+                    self.tainted |= found.is_some();
+                    found
+                }
+            };
+            if part.fate == Fate::Kept {
+                odd = odd.or(found);
+            }
+        }
+        odd
+    }
+
+    /// Takes note that a call has left as it came.
+    pub(super) fn said(&mut self, part: &Part) {
+        if let (DeltaKind::Call(call), Some(key)) = (&part.delta.kind, part.key)
+            && let Some(written) = self.written.get_mut(&key)
+        {
+            written.named |= call.name.is_some();
+        }
+    }
+
+    /// A kept or edited call as it leaves, where its frame is written anew: with the id and the name only where the
+    /// call opens, and behind them all arguments that came by then. `None` where nothing of it is to be said yet.
+    pub(super) fn normal(&mut self, part: &Part) -> Option<Part> {
+        let (DeltaKind::Call(call), Some(key)) = (&part.delta.kind, part.key) else {
+            return Some(part.clone());
+        };
+        let Some(written) = self.written.get_mut(&key) else { return Some(part.clone()) };
+        let mut call = call.clone();
+        if written.named {
+            (call.id, call.name) = (None, None);
+            call.arguments.as_ref()?;
+        } else if call.name.is_none() {
+            written.early.push_str(call.arguments.as_deref().unwrap_or_default());
+            return None;
+        } else {
+            written.named = true;
+            call.id.clone_from(&written.id);
+            let early = std::mem::take(&mut written.early);
+            call.arguments = Some((early + call.arguments.as_deref().unwrap_or_default()).into());
+        }
+        let mut part = part.clone();
+        part.delta.kind = DeltaKind::Call(call);
+        part.fate = Fate::Edited;
+        Some(part)
+    }
+
+    /// The index a kept call leaves with, by what is known before its frame; `None` if it is the one it came with.
+    pub(super) fn moved(&self, part: &Part) -> Option<u64> {
+        let (DeltaKind::Call(_), Slot::Call { index: Some(index) }) = (&part.delta.kind, part.delta.slot)
+        else {
+            return None;
+        };
+        if let Some(written) = part.key.and_then(|key| self.written.get(&key)) {
+            return (written.index != index).then_some(written.index);
+        }
+        let new = match part.key.and_then(|key| self.shifts.get(&key)) {
+            Some(shift) => index.saturating_add_signed(*shift),
+            None => {
+                let turn = part.delta.choice.and_then(|number| self.turns.known(number));
+                turn.map_or(index, |turn| turn.own.numbering.shifted(index))
+            }
+        };
+        (new != index).then_some(new)
+    }
+
+    /// Takes note of a part; for a call, says the index it leaves with.
+    pub(super) fn track(&mut self, part: &Part) -> Option<u64> {
+        let kind = &part.delta.kind;
+        let turn = self.turns.note(part, part.fate, Weight::of(kind))?;
+        if part.fate != Fate::Kept && (kind.is_payload() || matches!(kind, DeltaKind::Copy(_))) {
+            turn.own.tainted = true;
+            self.tainted = true;
+        }
+        match kind {
+            // White space between calls starts nothing (rule 2).
+            DeltaKind::Text { text, .. } if text.trim().is_empty() => {}
+            DeltaKind::Call(call) => {
+                note_half(turn, call, part);
+                return match part.key.and_then(|key| self.written.get(&key)) {
+                    Some(written) => Some(written.index).filter(|_| part.fate != Fate::Dropped),
+                    None => turn.own.index(part, &mut self.shifts),
+                };
+            }
+            DeltaKind::Stop => part.key.into_iter().for_each(|key| turn.whole_call(key.0.into())),
+            kind if kind.is_payload() => turn.whole_calls(),
+            _ => {}
+        }
+        None
+    }
+}
+
+/// Whether more of a call may come that has left.
+fn note_half(turn: &mut Turn<ChoiceCalls>, call: &CallDelta, part: &Part) {
+    let key = part.key.map(|key| u64::from(key.0)).filter(|key| match part.fate {
+        Fate::Inserted => false,
+        Fate::Dropped => turn.is_half(*key),
+        // A replacement comes whole, in its first part.
+        Fate::Edited => !call.arguments.as_deref().is_some_and(json::is_object),
+        Fate::Kept => true,
+    });
+    turn.whole_calls();
+    key.into_iter().for_each(|key| turn.half_call(key));
+}
+
+impl ChoiceCalls {
+    /// The index that a call leaves with.
+    fn index(&mut self, part: &Part, shifts: &mut HashMap<BlockKey, i64>) -> Option<u64> {
+        let sent = match part.delta.slot {
+            Slot::Call { index } => index,
+            _ => None,
+        };
+        let leaves = part.fate != Fate::Dropped;
+        let shift = match (sent, part.key.and_then(|key| shifts.get(&key))) {
+            _ if part.fate == Fate::Inserted => return Some(self.numbering.insert()),
+            (_, Some(shift)) => *shift,
+            (Some(sent), None) => self.numbering.open(sent, leaves)?.wrapping_sub(sent) as i64,
+            (None, None) if leaves => {
+                self.numbering.open_unnumbered();
+                0
+            }
+            (None, None) => return None,
+        };
+        shifts.extend(part.key.map(|key| (key, shift)));
+        sent.filter(|_| leaves).map(|sent| sent.saturating_add_signed(shift))
+    }
+
+    /// A call opens: with the index behind the last, a name, and an id of its own. The first may lack an id: those who
+    /// go by ids have nothing else to give its parts to.
+    fn open(&mut self, call: &CallDelta, sent: Option<u64>, leaves: bool) -> (Written, Option<Odd>) {
+        let next = self.came;
+        self.came += 1;
+        let has_name = call.name.is_some();
+        let mut written = Written { came: sent, id: call.id.clone(), has_name, ..Written::default() };
+        // One without a name leaves when the name comes, if ever.
+        if has_name {
+            self.claim(&mut written, leaves);
+        }
+        let plain = sent == Some(next) && written.id == call.id && has_name;
+        (written, (!plain).then_some(Odd::Identity))
+    }
+
+    /// Gives a call the index behind the last one, and an id of its own.
+    fn claim(&mut self, written: &mut Written, leaves: bool) {
+        written.index = self.numbering.next();
+        written.id = match written.id.take() {
+            Some(id) if !self.ids.contains(&id) => Some(id),
+            None if written.index == 0 => None,
+            _ => Some(self.own_id(written.index)),
+        };
+        if leaves {
+            self.numbering.open_unnumbered();
+            self.ids.extend(written.id.clone());
+        }
+    }
+
+    /// An id that no call of the choice has.
+    fn own_id(&self, index: u64) -> Text {
+        let ids = (index..).map(|number| Text::from(format!("call_{number}")));
+        ids.into_iter().find(|id| !self.ids.contains(id)).unwrap_or_default()
+    }
+}
+
+impl Written {
+    /// A call goes on: with the index that it opened with, without a name, with no other id, and as the call that opened last.
+    fn continues(&mut self, call: &CallDelta, sent: Option<u64>, is_last: bool) -> Option<Odd> {
+        let same = sent.is_some() && sent == self.came && (call.id.is_none() || call.id == self.id);
+        // Until the name comes, what there is of the arguments waits for it.
+        let had_name = self.has_name;
+        self.has_name |= call.name.is_some();
+        if !same || !had_name || call.name.is_some() {
+            return Some(Odd::Identity);
+        }
+        (!is_last).then_some(Odd::Order)
+    }
+}

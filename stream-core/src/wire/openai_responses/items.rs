@@ -1,0 +1,269 @@
+//! What has left: items and their parts, and the numbers they have on the wire.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::item::SUMMARY;
+use crate::block::BlockKey;
+use crate::delta::{CallDelta, Channel, DeltaKind, Restated, Slot, Text};
+use crate::wire::numbering::WireNumbering;
+use crate::wire::turn::{Turn, Weight};
+use crate::wire::{Fate, Part};
+
+/// The items of one response. They are named by the `output_index` they came with.
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    items: HashMap<u32, Item>,
+    numbering: WireNumbering,
+}
+
+/// An item of the upstream.
+#[derive(Debug)]
+pub(super) struct Item {
+    kind: ItemKind,
+    key: Option<BlockKey>,
+    /// Its index on the wire; `None` if it was dropped.
+    index: Option<u64>,
+    opened: bool,
+    open: bool,
+    /// The parts of its content, and those of its summary.
+    parts: [WireNumbering; 2],
+    replaced: Option<Replaced>,
+}
+
+/// What a replaced call says now.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Replaced {
+    pub(super) id: Option<Text>,
+    pub(super) name: Option<Text>,
+    pub(super) arguments: Option<Text>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ItemKind {
+    Message,
+    Reasoning,
+    Call,
+    Opaque,
+}
+
+impl Items {
+    /// Items whose index is their position, if they are dense.
+    pub(super) fn new(dense: bool) -> Self {
+        Self { items: HashMap::new(), numbering: WireNumbering::new(dense) }
+    }
+
+    /// Books a part of the upstream's, and in its turn whether it leaves a call half. Answers with the item that it completes.
+    pub(super) fn note(&mut self, part: &Part, turn: &mut Turn) -> Option<u32> {
+        let item = part.item()?;
+        let completed = self.book(part);
+        let known = self.items.get(&item);
+        turn.whole_call(item.into());
+        if known.is_some_and(|item| item.is_call() && item.open && item.index.is_some()) {
+            turn.half_call(item.into());
+        }
+        completed
+    }
+
+    fn book(&mut self, part: &Part) -> Option<u32> {
+        let leaves = part.fate != Fate::Dropped;
+        let Slot::At { item, part: number } = part.delta.slot else { return None };
+        match &part.delta.kind {
+            DeltaKind::ItemStart { channel } => {
+                self.open(item, ItemKind::of(*channel), part.key, leaves);
+            }
+            DeltaKind::Call(call) => self.note_call(item, call, part),
+            DeltaKind::Opaque { .. } => self.note_opaque(item, number, part.key, leaves),
+            DeltaKind::Start { channel } | DeltaKind::Text { channel, .. } => {
+                self.entry(item, ItemKind::of(*channel), part, leaves).open_part(number, leaves);
+            }
+            // Nothing that anybody could have judged.
+            DeltaKind::Copy(copy) if part.key.is_none() && is_empty(copy) => {}
+            DeltaKind::Copy(copy) => {
+                let is_call = copy.name.is_some() && number == 0;
+                let kind = if is_call { ItemKind::Call } else { ItemKind::Message };
+                // Of a message another part may still be kept.
+                self.entry(item, kind, part, leaves || !is_call).open_part(number, leaves);
+            }
+            DeltaKind::Stop => return self.note_stop(item, number, leaves),
+            _ => {}
+        }
+        None
+    }
+
+    pub(super) fn item(&self, item: u32) -> Option<&Item> {
+        self.items.get(&item)
+    }
+
+    /// The index of an item on the wire; `None` if it was dropped.
+    pub(super) fn index(&self, item: u32) -> Option<u64> {
+        let unknown = || Some(self.numbering.shifted(item.into()));
+        self.items.get(&item).map_or_else(unknown, |known| known.index)
+    }
+
+    /// The number of a part on the wire, after the dropped ones before it.
+    pub(super) fn part_number(&self, item: u32, part: u32) -> u64 {
+        let (list, number) = list(part);
+        self.items.get(&item).map_or(number, |item| item.parts[list].shifted(number))
+    }
+
+    /// Takes an index for an item made here.
+    pub(super) fn insert(&mut self) -> u64 {
+        self.numbering.insert()
+    }
+
+    /// Text leaves in a part that was dropped: opens it after all, and its item if need be. Answers which of the two
+    /// the wire does not know.
+    pub(super) fn revive(&mut self, item: u32, part: u32) -> Revived {
+        let mut revived = Revived::default();
+        if let Some(known) = self.items.get_mut(&item) {
+            if known.index.is_none() {
+                known.index = Some(self.numbering.insert());
+                known.open = true;
+                revived.item = true;
+            }
+            let (list, number) = list(part);
+            revived.part = known.parts[list].revive(number);
+        }
+        revived
+    }
+
+    /// Whether any item of the upstream's has opened on the wire.
+    pub(super) fn has_items(&self) -> bool {
+        self.items.values().any(|item| item.opened && item.index.is_some())
+    }
+
+    /// What a part is to the reader of the answer.
+    pub(super) fn weight(&self, part: &Part) -> Weight {
+        match &part.delta.kind {
+            DeltaKind::Opaque { .. } => Weight::Aside,
+            // The name of a call that the provider runs.
+            DeltaKind::Call(_) if self.is_opaque(part) => Weight::Aside,
+            DeltaKind::Copy(copy) if copy.is_first && self.is_reasoning(part.delta.slot) => Weight::Thought,
+            kind => Weight::of(kind),
+        }
+    }
+
+    fn is_opaque(&self, part: &Part) -> bool {
+        let item = part.item().and_then(|item| self.items.get(&item));
+        item.is_some_and(|item| item.kind == ItemKind::Opaque)
+    }
+
+    fn is_reasoning(&self, slot: Slot) -> bool {
+        let Slot::At { item, part } = slot else { return false };
+        part >= SUMMARY || self.items.get(&item).is_some_and(|item| item.kind == ItemKind::Reasoning)
+    }
+
+    fn note_call(&mut self, item: u32, call: &CallDelta, part: &Part) {
+        if !call.starts && self.items.contains_key(&item) {
+            return;
+        }
+        let opened = self.open(item, ItemKind::Call, part.key, part.fate != Fate::Dropped);
+        if part.fate == Fate::Edited {
+            opened.replaced = Some(Replaced {
+                id: call.id.clone(),
+                name: call.name.clone(),
+                arguments: call.arguments.clone(),
+            });
+        }
+    }
+
+    fn note_opaque(&mut self, item: u32, number: u32, key: Option<BlockKey>, leaves: bool) {
+        match self.items.get_mut(&item) {
+            Some(known) if known.kind == ItemKind::Opaque && known.key == key => {}
+            // A call's event of a kind that is not known.
+            Some(known) if known.kind == ItemKind::Call => {}
+            Some(known) if known.has_parts() => known.open_part(number, leaves),
+            _ => {
+                self.open(item, ItemKind::Opaque, key, leaves);
+            }
+        }
+    }
+
+    fn note_stop(&mut self, item: u32, number: u32, leaves: bool) -> Option<u32> {
+        let known = self.items.get_mut(&item)?;
+        let is_whole = number == Slot::ITEM || !known.has_parts();
+        known.open &= !(is_whole && leaves);
+        is_whole.then_some(item)
+    }
+
+    /// A new item, whatever had the index before.
+    fn open(&mut self, item: u32, kind: ItemKind, key: Option<BlockKey>, leaves: bool) -> &mut Item {
+        let index = self.numbering.open(item.into(), leaves);
+        self.items.entry(item).insert_entry(Item::new(kind, key, index, true)).into_mut()
+    }
+
+    /// The item with this index. One that is first seen opens on the wire, unless it is seen in a copy.
+    fn entry(&mut self, item: u32, kind: ItemKind, part: &Part, leaves: bool) -> &mut Item {
+        match self.items.entry(item) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(vacant) => {
+                let index = self.numbering.open(item.into(), leaves);
+                let opens = !matches!(part.delta.kind, DeltaKind::Copy(_));
+                vacant.insert(Item::new(kind, part.key, index, opens))
+            }
+        }
+    }
+}
+
+/// The list that a part stands in, and its number there.
+fn list(part: u32) -> (usize, u64) {
+    (usize::from(part >= SUMMARY), u64::from(part % SUMMARY))
+}
+
+fn is_empty(copy: &Restated) -> bool {
+    copy.name.is_none() && copy.body.as_deref().is_none_or(str::is_empty)
+}
+
+/// What [`Items::revive`] opened.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Revived {
+    pub(super) item: bool,
+    pub(super) part: bool,
+}
+
+impl Item {
+    fn new(kind: ItemKind, key: Option<BlockKey>, index: Option<u64>, opened: bool) -> Self {
+        Self { kind, key, index, opened, open: opened, parts: Default::default(), replaced: None }
+    }
+
+    /// Whether it opened by an event of its own, rather than in a restatement.
+    pub(super) fn opened(&self) -> bool {
+        self.opened
+    }
+
+    pub(super) fn replaced(&self) -> Option<&Replaced> {
+        self.replaced.as_ref()
+    }
+
+    pub(super) fn is_call(&self) -> bool {
+        self.kind == ItemKind::Call
+    }
+
+    /// Whether a part left; `None` if it is not known.
+    pub(super) fn part_left(&self, part: u32) -> Option<bool> {
+        let (list, number) = list(part);
+        self.parts[list].left(number)
+    }
+
+    fn has_parts(&self) -> bool {
+        matches!(self.kind, ItemKind::Message | ItemKind::Reasoning)
+    }
+
+    fn open_part(&mut self, part: u32, leaves: bool) {
+        let (list, number) = list(part);
+        // The first word on it counts.
+        if self.has_parts() && self.parts[list].left(number).is_none() {
+            self.parts[list].open(number, leaves);
+        }
+    }
+}
+
+impl ItemKind {
+    fn of(channel: Channel) -> Self {
+        match channel {
+            Channel::Reasoning => Self::Reasoning,
+            Channel::Content | Channel::Refusal => Self::Message,
+        }
+    }
+}

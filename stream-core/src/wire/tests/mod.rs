@@ -1,0 +1,5 @@
+//! What all formats share.
+
+mod numbering;
+mod sink;
+mod turn;

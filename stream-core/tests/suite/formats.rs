@@ -1,0 +1,103 @@
+//! How a stream's format is found, or held against the one that was named.
+
+#![allow(clippy::unwrap_used)]
+
+use bytes::Bytes;
+use futures::{StreamExt as _, stream};
+use stream_core::{Config, ErrorKind, Limits, StreamProcessor, wire};
+
+use crate::kit::SendAll;
+use stream_testkit::{Script, WireKind};
+
+async fn process(config: Config, body: &[u8]) -> (Vec<Bytes>, Option<stream_core::Outcome>) {
+    let body = Bytes::copy_from_slice(body);
+    let upstream = stream::iter([Ok::<_, std::convert::Infallible>(body)]);
+    let processor = StreamProcessor::builder().policy(SendAll).config(config).build(upstream).unwrap();
+    let handle = processor.handle();
+    (processor.collect().await, handle.outcome())
+}
+
+#[tokio::test]
+async fn the_format_is_found_from_the_frames() {
+    for kind in WireKind::ALL {
+        let body = Script::new().text("hi").bytes(kind);
+        let (out, outcome) = process(Config::default(), &body).await;
+        assert_eq!(out.concat(), body);
+        assert_eq!(outcome.unwrap().format, Some(kind.name()));
+    }
+}
+
+#[tokio::test]
+async fn a_stream_of_another_format_than_the_named_one_is_closed_with_an_error() {
+    for named in WireKind::ALL {
+        for sent in WireKind::ALL.into_iter().filter(|sent| *sent != named) {
+            let config = Config::default().format(wire::named(named.name()).unwrap());
+            let (out, outcome) = process(config, &Script::new().text("hi").bytes(sent)).await;
+            let error = outcome.unwrap().error.unwrap();
+            assert_eq!(error.kind(), ErrorKind::WrongFormat);
+            let message = format!("upstream: expected frames of {named}, found one of {sent}");
+            assert_eq!(error.to_string(), message);
+            let report = stream_testkit::conformance::check(named.name().parse().unwrap(), &out.concat());
+            assert_eq!(report.view().ended, stream_testkit::conformance::Ended::Error, "{named}: {report}");
+        }
+    }
+}
+
+/// Rule 24: `stream: false` is no way around the named format either.
+#[tokio::test]
+async fn a_whole_response_of_another_format_than_the_named_one_is_refused() {
+    for named in WireKind::ALL {
+        for sent in WireKind::ALL.into_iter().filter(|sent| *sent != named) {
+            let config = Config::default().format(wire::named(named.name()).unwrap());
+            let builder = StreamProcessor::builder().policy(SendAll).config(config);
+            let whole = builder.whole(Script::new().text("hi").whole(sent)).await.unwrap();
+            let error = whole.outcome.unwrap().error.unwrap();
+            let message = format!("upstream: expected a whole response of {named}, found one of {sent}");
+            assert_eq!(error.to_string(), message);
+        }
+    }
+}
+
+/// Rule 20: also a body of which nothing can be read ends in the API's own words.
+#[tokio::test]
+async fn a_whole_response_that_cannot_be_read_becomes_the_api_s_error() {
+    for kind in WireKind::ALL {
+        let config = Config::default().format(wire::named(kind.name()).unwrap());
+        let builder = StreamProcessor::builder().policy(SendAll).config(config);
+        let whole = builder.whole("{\"half\":").await.unwrap();
+        let report = stream_testkit::conformance::check_whole(kind.name().parse().unwrap(), &whole.body);
+        assert!(report.is_clean(), "{kind}: {report}");
+        assert_eq!(report.view().ended, stream_testkit::conformance::Ended::Error, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn comments_before_the_first_event_leave_at_once_and_other_frames_wait_for_the_format() {
+    let undecided = "data: {\"error\":{\"message\":\"later\"}}\n\n";
+    let chunk = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}}]}\n\n";
+    let pieces = [": one\n\n", ": two\n\n", undecided, ": three\n\n", chunk];
+    let (sender, upstream) = futures::channel::mpsc::unbounded();
+    let mut processor = StreamProcessor::new(upstream, SendAll).unwrap();
+    let mut seen = Vec::new();
+    for piece in pieces {
+        sender.unbounded_send(Ok::<_, std::convert::Infallible>(piece)).unwrap();
+        let mut now = Vec::new();
+        while let Some(Some(bytes)) = futures::FutureExt::now_or_never(processor.next()) {
+            now.extend_from_slice(&bytes);
+        }
+        seen.push(String::from_utf8(now).unwrap());
+    }
+    let all = format!("{undecided}: three\n\n{chunk}");
+    assert_eq!(seen, [": one\n\n", ": two\n\n", "", "", all.as_str()]);
+}
+
+/// Rule 26: what waits for the format counts as held.
+#[tokio::test]
+async fn frames_that_never_tell_the_format_are_bounded() {
+    let config = Config::default().limits(Limits::default().held(100));
+    let body = "data: {\"error\":{\"message\":\"m\"}}\n\n".repeat(5);
+    let (_, outcome) = process(config, body.as_bytes()).await;
+    let error = outcome.unwrap().error.unwrap();
+    assert_eq!(error.kind(), ErrorKind::HeldLimit);
+    assert_eq!(error.to_string(), "limit: expected a frame that tells the format in 100 bytes, found none");
+}

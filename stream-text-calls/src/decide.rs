@@ -1,0 +1,70 @@
+//! Which of the candidates at one place it is, if it is one.
+
+use crate::machine::{Machine, Outcome, Unit};
+use crate::options::{ScanOptions, WINDOW};
+use crate::set::Plans;
+
+/// What became of the candidates at one place.
+pub(crate) enum Decision {
+    Wait,
+    Take(Box<Machine>),
+    /// None of them is one. What has no marker of its own is not looked for again before `through`; `fits` tells how
+    /// far the text fitted one of the dialects, and which.
+    None {
+        through: usize,
+        fits: Option<(usize, usize)>,
+    },
+}
+
+/// Runs the candidates of one place. The one that shows first what it is wins, of several the first.
+pub(crate) fn decide(
+    machines: &mut Vec<Machine>,
+    plans: &Plans,
+    options: &ScanOptions,
+    text: &[u8],
+    ended: bool,
+) -> Decision {
+    let counts = |name: &str| options.counts_unmarked(name);
+    let mut waits = false;
+    let mut through = 0;
+    let mut unsure = None;
+    for (at, machine) in machines.iter_mut().enumerate() {
+        let only_whole = match machine.unit {
+            Unit::First { plan, .. } | Unit::Next { plan, .. } => plans.dialects[plan].dialect.only_whole,
+            _ => false,
+        };
+        let window = if only_whole { options.limit } else { WINDOW };
+        let short = text.len() < window;
+        machine.run(plans, &text[..text.len().min(window)], ended && short, &counts);
+        match (&machine.outcome, machine.confirmed) {
+            (_, Some(_)) => {}
+            (Some(Outcome::Fail { end, .. }), None) if only_whole => through = through.max(*end),
+            (Some(_), None) => {}
+            (None, None) if short && !ended => waits = true,
+            (None, None) if only_whole => through = through.max(text.len().min(window)),
+            // Behind its marker only white space came so far: a client's parser may not care how much.
+            (None, None) if options.malformed && is_call(machine) && !short => unsure = unsure.or(Some(at)),
+            (None, None) => {}
+        }
+    }
+    let first = machines.iter().filter_map(|machine| machine.confirmed).min();
+    if let Some(at) = machines.iter().position(|machine| machine.confirmed == first && first.is_some()) {
+        return Decision::Take(Box::new(machines.swap_remove(at)));
+    }
+    if let (Some(at), false) = (unsure, waits) {
+        return Decision::Take(Box::new(machines.swap_remove(at)));
+    }
+    if waits {
+        return Decision::Wait;
+    }
+    let fits = machines.iter().filter_map(|machine| match (machine.unit, &machine.outcome) {
+        (Unit::First { plan, .. }, Some(Outcome::Fail { end, .. })) => Some((*end, plan)),
+        (Unit::First { plan, .. }, None) => Some((text.len(), plan)),
+        _ => None,
+    });
+    Decision::None { through, fits: fits.max() }
+}
+
+fn is_call(machine: &Machine) -> bool {
+    matches!(machine.unit, Unit::First { .. } | Unit::Next { .. })
+}

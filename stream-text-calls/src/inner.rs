@@ -1,0 +1,69 @@
+//! Calls inside of calls: what a parser finds that looks for markers by pattern.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::active::Call;
+use crate::code::Code;
+use crate::event::{Event, Problem, ProblemKind, Unparsed};
+use crate::options::ScanOptions;
+use crate::plan::{Kind, Plan};
+use crate::scanner::{Scanner, State};
+
+impl Scanner {
+    /// Why a call that is done, and ends before `end`, has no single meaning: where that shows, and what it is.
+    pub(crate) fn ambiguity(&self, call: &Call, plan: &Plan, end: usize) -> Option<(usize, ProblemKind)> {
+        let text = &self.buf.as_bytes()[self.at..];
+        let hides = self.options.malformed && call.machine.hides_tags(plan, &text[..end]);
+        if hides || call.machine.may_be_cut(plan, &text[..end]) {
+            // Another parser may end the value elsewhere, and find a call in it.
+            return Some((end, ProblemKind::InnerCall));
+        }
+        if !self.options.every_reading {
+            return None;
+        }
+        let inner = call.machine.inside().find_map(|inside| self.inner_call(inside));
+        if let Some(at) = inner {
+            return Some((at, ProblemKind::InnerCall));
+        }
+        let goes_on = call.kind != Kind::Listed && call.machine.goes_on(plan, end, text);
+        goes_on.then_some((end, ProblemKind::MissingCloser))
+    }
+
+    /// Where a call begins in a stretch of the call that is open. The stretch is searched once, and not for calls in the
+    /// calls found there: the first is enough.
+    fn inner_call(&self, inside: Range<usize>) -> Option<usize> {
+        let text = &self.buf[self.at + inside.start..self.at + inside.end.max(inside.start)];
+        let options = ScanOptions { every_reading: false, ..self.options.clone() };
+        let options = options.in_code(true).in_reasoning(true).unknown_names(true).report_malformed(true);
+        let mut scanner = Self::of(Arc::clone(&self.plans), Arc::clone(&self.triggers), options);
+        scanner.code = Code::within_line();
+        let is_call = |event: &Event| match event {
+            Event::CallStart(start) => Some(start.at),
+            Event::Unparsed(unparsed) => Some(unparsed.start),
+            Event::Markup(markup) => Some(markup.range.start),
+            _ => None,
+        };
+        let first = scanner.push(text).find_map(|event| is_call(&event));
+        // A marker that is not whole goes on behind the call.
+        let first = first.or_else(|| scanner.waits_for_marker().then_some(scanner.decided()));
+        let first = first.or_else(|| scanner.end().find_map(|event| is_call(&event)))?;
+        Some(inside.start + usize::try_from(first).unwrap_or(usize::MAX))
+    }
+
+    /// A reasoning tag, which ends at `end`, stands directly behind the begin of a marker. Parsers that take reasoning out
+    /// first read on behind it.
+    pub(crate) fn interrupted(&mut self, end: usize) {
+        let (from, at) = (self.base + self.from as u64, self.base + self.at as u64);
+        self.events.push(Event::Unparsed(Unparsed {
+            range: from..at + end as u64,
+            start: from,
+            dialect: Arc::clone(&self.plans.dialects[self.seam.plan()].dialect),
+            begun: false,
+            text: self.buf[self.from..self.at + end].to_owned(),
+            problem: Problem::new(ProblemKind::InterruptedMarker, at),
+        }));
+        self.consume(end);
+        self.state = State::Text;
+    }
+}

@@ -1,0 +1,91 @@
+//! Tool calls that a model writes into its text: dialects as data, and one resumable scanner for all of them.
+//!
+//! A model that is served without a channel for tools writes its calls into the text, each model family in its own way. A
+//! [`Dialect`] describes one such way, a [`DialectSet`] says which dialects are searched for, and a [`Scanner`] finds calls in a text
+//! that arrives in pieces.
+//!
+//! ```
+//! use stream_text_calls::{DialectSet, Event, ScanOptions, Scanner};
+//!
+//! let set = DialectSet::for_model("Qwen/Qwen3-8B");
+//! let mut scanner = Scanner::new(&set, ScanOptions::new());
+//! let mut prose = String::new();
+//! let mut calls = Vec::new();
+//!
+//! let answer = "I'll look.<tool_call>{\"name\": \"ls\", \"arguments\": {\"path\": \"/\"}}</tool_call> Done.";
+//! // A piece may end anywhere, also inside of a tag.
+//! for at in (0..answer.len()).step_by(7) {
+//!     let piece = &answer[at..answer.len().min(at + 7)];
+//!     for event in scanner.push(piece) {
+//!         match event {
+//!             Event::Text(range) => prose.push_str(&answer[range.start as usize..range.end as usize]),
+//!             Event::CallEnd(call) => calls.push((call.name().to_owned(), call.arguments().to_owned())),
+//!             _ => {}
+//!         }
+//!     }
+//! }
+//! for event in scanner.end() {
+//!     if let Event::Text(range) = event {
+//!         prose.push_str(&answer[range.start as usize..range.end as usize]);
+//!     }
+//! }
+//!
+//! assert_eq!(prose, "I'll look. Done.");
+//! assert_eq!(calls, [("ls".to_owned(), r#"{"path": "/"}"#.to_owned())]);
+//! ```
+//!
+//! # What a scan guarantees
+//!
+//! - The ranges of all [events](Event) cover the text once, in order. No byte is lost, and none is reported twice.
+//! - Events do not depend on how the text was cut into pieces, and nothing is reported that could still become a marker.
+//! - The cost of a scan is linear in the length of the text: no byte is looked at more than a bounded number of times.
+//! - Arguments are never repaired. Text that begins like a call and is none is prose, or, where [`ScanOptions`] ask for it,
+//!   [`Unparsed`] with the [`Problem`] and its place.
+//!
+//! # Which calls count
+//!
+//! [`ScanOptions`] say whether a call counts inside of code fences, inside of reasoning, and if it names a [`Tool`] that was not
+//! offered. [`ScanOptions::strict`] is for whoever guards a client whose parser may be less careful.
+//!
+//! # Writing and checking calls
+//!
+//! [`Dialect::write`] writes a call in a dialect, [`TextCall::rewritten`] writes a call that was found with another name or other
+//! arguments, and [`validate`] says what is wrong with tagged calls, and where.
+//!
+//! The crate knows nothing of wire formats, frames or policies.
+
+mod active;
+mod code;
+mod decide;
+mod dialect;
+mod encode;
+mod event;
+mod inner;
+mod json;
+pub mod known;
+mod literal;
+mod loose;
+mod machine;
+mod options;
+mod plan;
+mod python;
+mod scanner;
+mod schema;
+mod seam;
+mod set;
+mod space;
+mod tagged;
+mod template;
+mod tool;
+mod triggers;
+mod validate;
+mod xml;
+
+pub use dialect::Dialect;
+pub use event::{CallStart, Event, Markup, MarkupRole, Problem, ProblemKind, TextCall, Unparsed};
+pub use options::ScanOptions;
+pub use scanner::Scanner;
+pub use set::DialectSet;
+pub use template::Template;
+pub use tool::Tool;
+pub use validate::validate;

@@ -1,0 +1,411 @@
+//! One candidate: a call, a wrapper's end or a reasoning tag that may stand at one place of the text.
+
+use std::ops::Range;
+
+use crate::dialect::Body;
+use crate::event::ProblemKind;
+use crate::json::{Object, Progress, decode};
+use crate::loose::{self, Loose};
+use crate::plan::{Kind, Plan};
+use crate::python::{self, Python};
+use crate::schema::{Schemas, push_string};
+use crate::set::Plans;
+use crate::space::{Space, space_at};
+use crate::tagged::{Tagged, occurs};
+use crate::template::{Match, Matcher, Template};
+use crate::xml;
+
+/// What may stand here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// The first call of a dialect, with everything before it.
+    First { plan: usize, opener: usize },
+    /// Another call of a wrapper or list.
+    Next { plan: usize, call: usize, kind: Kind },
+    /// The end of a wrapper or list.
+    Close { plan: usize, close: usize, kind: Kind },
+    /// A reasoning tag opens.
+    Think(usize),
+    /// A reasoning tag closes.
+    Thought(usize),
+}
+
+/// A candidate under way. Positions are in the text it is given, which begins where the candidate does and only ever
+/// grows.
+#[derive(Debug, Clone)]
+pub(crate) struct Machine {
+    pub(crate) unit: Unit,
+    lead: Matcher,
+    payload: Option<Payload>,
+    tail: Option<Matcher>,
+    /// Where the tags before the body end.
+    head: usize,
+    /// Where the body ends.
+    body_end: usize,
+    /// The byte behind those that decided that it is one.
+    pub(crate) confirmed: Option<usize>,
+    pub(crate) outcome: Option<Outcome>,
+}
+
+/// What became of a candidate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It ended before this byte.
+    Done(usize),
+    /// It stops being one before `end`; what is wrong shows at `at`.
+    Fail { end: usize, at: usize, kind: ProblemKind },
+}
+
+#[derive(Debug, Clone)]
+enum Payload {
+    Object(Object),
+    Arguments(Object),
+    Tagged(Box<Tagged>),
+    Python(Python),
+    Loose(Loose),
+}
+
+impl Machine {
+    pub(crate) fn new(unit: Unit) -> Self {
+        Self {
+            unit,
+            lead: Matcher::at(0),
+            payload: None,
+            tail: None,
+            head: 0,
+            body_end: 0,
+            confirmed: None,
+            outcome: None,
+        }
+    }
+
+    /// Reads on.
+    pub(crate) fn run(&mut self, plans: &Plans, text: &[u8], ended: bool, counts: &dyn Fn(&str) -> bool) {
+        if self.outcome.is_some() {
+            return;
+        }
+        if self.payload.is_none() {
+            match self.lead.run(self.template(plans), text, ended) {
+                Match::More => return,
+                Match::Fail(at) => return self.fail(at, at, ProblemKind::MissingCall),
+                Match::Done(end) => {
+                    let Some(plan) = self.plan(plans) else {
+                        self.confirmed = Some(end);
+                        self.outcome = Some(Outcome::Done(end));
+                        return;
+                    };
+                    self.head = end;
+                    self.payload = Some(Payload::new(&plan.dialect.body, end));
+                    if let Some((at, kind)) = self.lead.problem.take() {
+                        self.confirmed = Some(end);
+                        return self.fail(end, at, kind);
+                    }
+                    if self.lead.is_empty && plan.dialect.xml {
+                        self.body_end = end;
+                        self.confirmed = Some(end);
+                        self.outcome = Some(Outcome::Done(end));
+                        return;
+                    }
+                }
+            }
+        }
+        let Some(plan) = self.plan(plans) else { return };
+        if self.tail.is_none() {
+            self.payload(plan, text, ended, counts);
+        }
+        if let Some(tail) = &mut self.tail
+            && let Match::Done(end) = tail.run(&plan.tail, text, ended)
+        {
+            if end > self.body_end {
+                self.body_end = tail.call.unwrap_or(self.body_end);
+            }
+            self.outcome = Some(Outcome::Done(end));
+            if plan.dialect.only_whole {
+                self.confirmed = Some(tail.pos.max(end));
+            }
+        }
+    }
+
+    /// Where the call itself begins, behind what belongs to its wrapper.
+    pub(crate) fn call_start(&self) -> usize {
+        self.lead.call.unwrap_or(0)
+    }
+
+    /// The bytes that are certainly the call's.
+    pub(crate) fn committed(&self, text: &[u8]) -> usize {
+        match (&self.outcome, &self.tail) {
+            (Some(Outcome::Done(end)), _) => *end,
+            (Some(Outcome::Fail { end, .. }), _) => *end,
+            (None, Some(_)) => self.body_end,
+            (None, None) => text.len(),
+        }
+    }
+
+    /// The tool's name, once it is known; an error if there can be none.
+    pub(crate) fn name(&self, text: &[u8]) -> Option<Result<String, ProblemKind>> {
+        match &self.payload {
+            Some(Payload::Object(object)) => {
+                let Some(range) = object.name.clone().filter(|range| !range.is_empty()) else {
+                    // Not as soon as the object ends: how much of the closing tag has come depends on the cut.
+                    let over = matches!(self.outcome, Some(Outcome::Done(_)));
+                    return over.then_some(Err(ProblemKind::MissingName));
+                };
+                Some(decode(&text[range]).filter(|name| !name.is_empty()).ok_or(ProblemKind::MissingName))
+            }
+            Some(_) => self.lead.name.clone().map(|range| Ok(self.said(text, range))),
+            None => None,
+        }
+    }
+
+    /// The call's id, as far as it is known.
+    pub(crate) fn id(&self, text: &[u8]) -> Option<String> {
+        match &self.payload {
+            Some(Payload::Object(object)) => {
+                let range = object.id.clone().filter(|range| !range.is_empty())?;
+                decode(&text[range]).filter(|id| !id.is_empty())
+            }
+            _ => self.lead.id.clone().map(|range| self.said(text, range)),
+        }
+    }
+
+    /// What a stretch of a tag says.
+    fn said(&self, text: &[u8], range: Range<usize>) -> String {
+        let raw = lossy(text, range);
+        if self.lead.is_xml { xml::decode(&raw).into_owned() } else { raw }
+    }
+
+    /// The text between the call's tags.
+    pub(crate) fn body(&self) -> Range<usize> {
+        self.head..self.body_end
+    }
+
+    /// What is missing when the text ends here.
+    pub(crate) fn missing(&self, text: &[u8]) -> (usize, ProblemKind) {
+        match &self.payload {
+            Some(Payload::Tagged(tagged)) => tagged.missing(),
+            _ => None,
+        }
+        .unwrap_or((text.len(), ProblemKind::Truncated))
+    }
+
+    /// The tagged parameter that stands at a place, or is being read.
+    pub(crate) fn parameter(&self, text: &[u8], at: usize) -> Option<String> {
+        match &self.payload {
+            Some(Payload::Tagged(tagged)) => tagged.parameter_at(at).map(|key| self.said(text, key)),
+            _ => None,
+        }
+    }
+
+    /// Whether a value of a tagged call holds tags of a call itself.
+    pub(crate) fn hides_tags(&self, plan: &Plan, text: &[u8]) -> bool {
+        let (Some(Payload::Tagged(tagged)), Body::Parameters(parameters)) =
+            (&self.payload, &plan.dialect.body)
+        else {
+            return false;
+        };
+        let closers: Vec<Template> =
+            plan.dialect.call_close.iter().map(|close| plan.dialect.tag(close)).collect();
+        let tags = plan.dialect.calls.iter().chain([&parameters.open]).chain(&closers);
+        tagged.values().any(|value| tags.clone().any(|tag| occurs(tag, &text[value.clone()])))
+    }
+
+    /// Where a call that is done may hold another: what a hole for anything took, and the body. The brace that opens the
+    /// body is no begin of another call.
+    pub(crate) fn inside(&self) -> impl Iterator<Item = Range<usize>> {
+        let body = match &self.payload {
+            Some(Payload::Object(object) | Payload::Arguments(object)) => {
+                object.whole().start + 1..self.body_end
+            }
+            _ => self.head..self.body_end,
+        };
+        self.lead.skipped.clone().into_iter().chain([body])
+    }
+
+    /// Whether a call that is done has no closing tag, though its dialect has one, and goes on with what could be more
+    /// calls.
+    pub(crate) fn goes_on(&self, plan: &Plan, end: usize, text: &[u8]) -> bool {
+        let is_unclosed = self.tail.is_some() && end <= self.body_end && !plan.dialect.call_close.is_empty();
+        let mut next = end;
+        while let Space::Some(length) = space_at(text, next) {
+            next += length;
+        }
+        is_unclosed && matches!(text.get(next), Some(b'{' | b'[' | b',' | b';'))
+    }
+
+    /// Whether a value of a tagged call opens a parameter, so that the tag behind it may be the closer of that one. In XML
+    /// a value ends where its element does.
+    pub(crate) fn may_be_cut(&self, plan: &Plan, text: &[u8]) -> bool {
+        let (Some(Payload::Tagged(tagged)), Body::Parameters(parameters)) =
+            (&self.payload, &plan.dialect.body)
+        else {
+            return false;
+        };
+        !plan.dialect.xml && tagged.values().any(|value| occurs(&parameters.open, &text[value]))
+    }
+
+    /// The arguments of a call that is done.
+    pub(crate) fn arguments(
+        &self,
+        plan: &Plan,
+        name: &str,
+        text: &[u8],
+        schemas: &Schemas,
+    ) -> Result<String, (usize, ProblemKind)> {
+        let shifted = |from: usize| move |(at, kind): (usize, ProblemKind)| (from + at, kind);
+        match (&self.payload, &plan.dialect.body) {
+            (Some(Payload::Object(object)), _) => {
+                let raw = object.arguments.clone().map_or(&b"{}"[..], |range| &text[range]);
+                // Some models write the arguments as a string, as the API does.
+                Ok(match raw.first() {
+                    Some(b'"') => decode(raw).unwrap_or_else(|| lossy(raw, 0..raw.len())),
+                    _ => lossy(raw, 0..raw.len()),
+                })
+            }
+            (Some(Payload::Arguments(object)), _) => Ok(lossy(text, object.whole())),
+            (Some(Payload::Tagged(tagged)), Body::Parameters(parameters)) => {
+                let mut out = String::from("{");
+                for (number, parameter) in tagged.found.iter().enumerate() {
+                    if number > 0 {
+                        out.push(',');
+                    }
+                    let key = self.said(text, parameter.key.clone());
+                    let value = lossy(text, parameter.value.clone());
+                    let value = if parameters.framed { unframed(&value) } else { &value };
+                    let value = if plan.dialect.xml { xml::decode(value) } else { value.into() };
+                    push_string(&key, &mut out);
+                    out.push(':');
+                    schemas.write(name, &key, &value, parameter.is_string, &mut out);
+                }
+                out.push('}');
+                Ok(out)
+            }
+            (Some(Payload::Python(python)), _) => {
+                let inside = self.head..python.end();
+                python::arguments(&lossy(text, inside)).map_err(shifted(self.head))
+            }
+            (Some(Payload::Loose(loose)), Body::Loose { quote }) => {
+                loose::arguments(&lossy(text, self.head..loose.end()), quote).map_err(shifted(self.head))
+            }
+            _ => Ok("{}".to_owned()),
+        }
+    }
+
+    fn payload(&mut self, plan: &Plan, text: &[u8], ended: bool, counts: &dyn Fn(&str) -> bool) {
+        let dialect = &plan.dialect;
+        let open_ended = self.lead_is_open(plan);
+        let Some(payload) = &mut self.payload else { return };
+        let progress = match (&mut *payload, &dialect.body) {
+            (Payload::Object(object), Body::Object(fields)) => object.run(Some(fields), text),
+            (Payload::Object(object) | Payload::Arguments(object), _) => object.run(None, text),
+            (Payload::Tagged(tagged), _) => tagged.run(&plan.parameters, &plan.closer, text),
+            (Payload::Python(python), _) => python.run(text, ended),
+            (Payload::Loose(loose), Body::Loose { quote }) => loose.run(quote, text),
+            (Payload::Loose(_), _) => Progress::More,
+        };
+        let payload = &*payload;
+        let confirmed = match payload {
+            Payload::Object(object) | Payload::Arguments(object) => object.confirmed,
+            Payload::Tagged(tagged) if open_ended => tagged.confirmed,
+            Payload::Tagged(_) | Payload::Python(_) => Some(self.head),
+            Payload::Loose(loose) => loose.confirmed,
+        };
+        if dialect.only_whole {
+            // A doubt at any byte before the end, wherever the text was cut, and it is none.
+            let other_key = match payload {
+                Payload::Object(object) => object.other_key,
+                _ => None,
+            };
+            let named = match payload {
+                Payload::Object(object) => {
+                    object.name.clone().filter(|range| !range.is_empty()).map(|range| range.end)
+                }
+                _ => Some(self.head),
+            };
+            let unknown = named.filter(|_| !matches!(self.name(text), Some(Ok(name)) if counts(&name)));
+            if let Some(at) = other_key.into_iter().chain(unknown).min() {
+                return self.fail(at, at, ProblemKind::MissingName);
+            }
+        } else {
+            self.confirmed = confirmed;
+        }
+        match progress {
+            Progress::More => {}
+            Progress::Fail { end, at, kind } => self.fail(end, at, kind),
+            Progress::End(end) => {
+                self.body_end = end;
+                if let Some(Payload::Tagged(tagged)) = &self.payload {
+                    self.body_end = tagged.body_end;
+                    self.outcome = Some(Outcome::Done(end));
+                } else if dialect.only_whole && (self.is_nameless() || self.is_no_python(text, end)) {
+                    self.fail(end, end, ProblemKind::MissingName);
+                } else {
+                    self.tail = Some(Matcher::at(end));
+                }
+            }
+        }
+    }
+
+    /// Whether an object lacks what makes it a call.
+    fn is_nameless(&self) -> bool {
+        matches!(&self.payload, Some(Payload::Object(object)) if object.name.is_none() || object.arguments.is_none())
+    }
+
+    /// Whether what looks like Python arguments is something else.
+    fn is_no_python(&self, text: &[u8], end: usize) -> bool {
+        matches!(self.payload, Some(Payload::Python(_)))
+            && python::arguments(&lossy(text, self.head..end - 1)).is_err()
+    }
+
+    fn lead_is_open(&self, plan: &Plan) -> bool {
+        match self.unit {
+            Unit::First { opener, .. } => plan.openers[opener].template.is_open_ended(),
+            Unit::Next { call, kind, .. } => plan.next(kind)[call].is_open_ended(),
+            _ => false,
+        }
+    }
+
+    fn template<'a>(&self, plans: &'a Plans) -> &'a Template {
+        match self.unit {
+            Unit::First { plan, opener } => &plans.dialects[plan].openers[opener].template,
+            Unit::Next { plan, call, kind } => &plans.dialects[plan].next(kind)[call],
+            Unit::Close { plan, close, kind } => &plans.dialects[plan].close(kind)[close],
+            Unit::Think(tag) => &plans.reasoning[tag].0,
+            Unit::Thought(tag) => &plans.reasoning[tag].1,
+        }
+    }
+
+    /// The plan of a call; other units have none.
+    fn plan<'a>(&self, plans: &'a Plans) -> Option<&'a Plan> {
+        match self.unit {
+            Unit::First { plan, .. } | Unit::Next { plan, .. } => plans.dialects.get(plan).map(AsRef::as_ref),
+            _ => None,
+        }
+    }
+
+    fn fail(&mut self, end: usize, at: usize, kind: ProblemKind) {
+        self.outcome = Some(Outcome::Fail { end, at, kind });
+    }
+}
+
+impl Payload {
+    fn new(body: &Body, at: usize) -> Self {
+        match body {
+            Body::Object(_) => Self::Object(Object::at(at)),
+            Body::Arguments => Self::Arguments(Object::at(at)),
+            Body::Parameters(_) => Self::Tagged(Box::new(Tagged::at(at))),
+            Body::Python => Self::Python(Python::at(at)),
+            Body::Loose { .. } => Self::Loose(Loose::at(at)),
+        }
+    }
+}
+
+/// A value without the new lines that frame it.
+fn unframed(value: &str) -> &str {
+    let value = value.strip_prefix('\n').unwrap_or(value);
+    value.strip_suffix('\n').unwrap_or(value)
+}
+
+/// A stretch of the text as a string. It is cut at ASCII bytes, so nothing is lost.
+fn lossy(text: &[u8], range: Range<usize>) -> String {
+    String::from_utf8_lossy(&text[range]).into_owned()
+}

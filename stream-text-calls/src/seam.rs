@@ -1,0 +1,34 @@
+//! Text before a call that could become a marker if the call is taken out.
+
+/// A stretch of text that fits the begin of a marker, and goes on to fit up to some place.
+///
+/// In `<tool_<tool_call>…</tool_call>call>…` the first six bytes are no marker. Without the call behind them they are the
+/// begin of one, which the text behind the call completes: they may leave only if the call does.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Seam {
+    from: u64,
+    until: u64,
+    plan: usize,
+}
+
+impl Seam {
+    /// The text from `from` on fits the begin of a marker up to `until`. Stretches that overlap count as one: what is left
+    /// of the first may become a marker when the second is taken out.
+    pub(crate) fn fits(&mut self, from: u64, until: u64, plan: usize) {
+        if from > self.until || self.until == 0 {
+            *self = Self { from, until, plan };
+        } else {
+            self.until = self.until.max(until);
+        }
+    }
+
+    /// How far text up to `end` may be reported as text by itself, if something is taken out there.
+    pub(crate) fn free(&self, end: u64) -> u64 {
+        if end > self.from && end <= self.until { self.from } else { end }
+    }
+
+    /// The dialect whose marker it is.
+    pub(crate) fn plan(&self) -> usize {
+        self.plan
+    }
+}
