@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test, helpers included")]
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use cpu_time::ThreadTime;
 use stream_testkit::{ChunkLog, Form};
 
 /// A Gemini stream without `alt=sse`: one array, a line for each chunk.
@@ -15,7 +16,7 @@ fn array(chunks: usize) -> String {
 /// At best of three.
 fn time(text: &str) -> Duration {
     let read = |_| {
-        let started = Instant::now();
+        let started = ThreadTime::now();
         let log = ChunkLog::parse("gemini.json", text.as_bytes()).unwrap();
         assert_eq!(log.form(), Form::JsonArray);
         started.elapsed()

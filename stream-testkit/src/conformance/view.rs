@@ -2,6 +2,7 @@
 
 /// What a client that reads in wire order and repairs nothing ends up with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct View {
     /// The choices (candidates) by index. Formats without choices have one.
     pub choices: Vec<ChoiceView>,
@@ -13,6 +14,7 @@ pub struct View {
 
 /// One choice of a [`View`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ChoiceView {
     /// Its index.
     pub index: u64,

@@ -24,6 +24,7 @@ pub enum Leave {
 
 /// What a client had when it went.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Received {
     /// The bytes.
     pub bytes: Vec<u8>,

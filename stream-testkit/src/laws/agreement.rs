@@ -66,7 +66,7 @@ fn calls(case: &Case<'_>, needs: &Needs, readings: &[(&'static str, Reading)]) -
     let released = seen.calls();
     for (client, reading) in readings {
         for call in &reading.calls {
-            if !released.iter().any(|known| known.is_same(call) || is_served(known, call)) {
+            if !is_released(&released, call) {
                 return Breach::new(
                     format!("{client} to read only calls that were released, {}", list(&released)),
                     list(std::slice::from_ref(call)),
@@ -75,6 +75,11 @@ fn calls(case: &Case<'_>, needs: &Needs, readings: &[(&'static str, Reading)]) -
         }
     }
     Ok(Standing::held_if(readings.iter().any(|(_, reading)| !reading.calls.is_empty())))
+}
+
+/// Whether a call that a client reads is one of those that were released.
+pub(crate) fn is_released(released: &[Call], call: &Call) -> bool {
+    released.iter().any(|known| known.is_same(call) || is_served(known, call))
 }
 
 /// Whether both are one call of a tool of the API's own, which the policy knows by its name and the client by its type.

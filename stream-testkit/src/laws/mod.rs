@@ -54,6 +54,7 @@ mod nothing_lost;
 mod panic_free;
 mod prefix;
 mod rechunking;
+mod same;
 mod shrink;
 mod spy;
 mod standing;
@@ -66,10 +67,16 @@ use std::sync::Arc;
 
 use stream_core::{Config, Stage};
 
+#[cfg(feature = "fuzzing")]
+pub(crate) use self::agreement::is_released;
 pub use self::broken::Broken;
 use self::case::{Case, Factory};
 pub use self::law::Law;
+#[cfg(feature = "fuzzing")]
+pub(crate) use self::same::difference;
 pub use self::standing::{Standing, Tally};
+#[cfg(feature = "fuzzing")]
+pub(crate) use self::witness::{Seen, Witness};
 use crate::{ChunkLog, Cut};
 
 /// Checks that a policy keeps every law on this log, however it is cut.

@@ -9,6 +9,7 @@ use super::case::{Breach, Case, did};
 use super::standing::Standing;
 use super::story::{Story, Told};
 use crate::ChunkLog;
+use crate::conformance::CallView;
 use crate::replay::{Replay, Replayed};
 
 /// Wherever the stream ends: of a call of which anything was dropped, and of any other block that was dropped as a
@@ -49,6 +50,9 @@ fn is_tight(case: &Case<'_>, log: &ChunkLog, replay: &Replay, of_what: &str) -> 
         windows.extend(
             [secret.body.as_str(), secret.id.as_str(), name].iter().flat_map(|text| in_windows(text)),
         );
+    }
+    for (_, call) in strangers(&story, &secrets) {
+        windows.extend([&call.arguments, &call.id].iter().flat_map(|text| in_windows(text)));
     }
     if windows.is_empty() {
         return Ok(Standing::Vacuous);
@@ -92,6 +96,15 @@ fn dropped<'a>(run: &'a Replayed, story: &'a Story) -> impl Iterator<Item = &'a 
         let edited = of_block().any(|decision| decision.action == Action::Edited);
         let whole = |bytes: usize| told.is_call || bytes == told.frame_bytes;
         !edited && bytes.is_some_and(whole)
+    })
+}
+
+/// Calls that a client reads and the fold does not, in choices of which every call was dropped: they are parts of what was.
+fn strangers<'a>(story: &'a Story, secrets: &'a [&Told]) -> impl Iterator<Item = &'a (u64, CallView)> {
+    story.strangers.iter().filter(|(choice, _)| {
+        let is_secret = |told: &Told| secrets.iter().any(|secret| secret.key == told.key);
+        let mut here = story.blocks.iter().filter(|told| told.is_call && told.choice == *choice).peekable();
+        here.peek().is_some() && here.all(is_secret)
     })
 }
 

@@ -8,7 +8,7 @@ use super::story::{Story, Told};
 use crate::conformance::{CallView, ChoiceView, View};
 use crate::replay::Replayed;
 
-/// At a finished stream nothing is left to be dropped for want of a decision; and where no drop was recorded, every
+/// What a client reads in a valid stream is what the blocks say. At a finished stream nothing is left to be dropped for want of a decision; and where no drop was recorded, every
 /// block that was not edited has left.
 pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
     let run = case.replay().run();
@@ -16,6 +16,7 @@ pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
         return Ok(Standing::Vacuous);
     }
     let story = Story::of_run(&run, case.config);
+    story.is_read_as_folded()?;
     if !story.finished {
         return Ok(Standing::Vacuous);
     }

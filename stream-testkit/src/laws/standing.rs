@@ -35,7 +35,7 @@ impl Standing {
 /// }
 /// assert_eq!(tally.standing(Law::Identity), Some(Standing::Held));
 /// // Nothing was dropped, and nothing was looked at.
-/// assert_eq!(tally.never_held(), [Law::NoLeak, Law::Agreement]);
+/// tally.assert_held_but(&[Law::NoLeak, Law::Agreement]);
 /// # Ok::<(), laws::Broken>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,6 +59,17 @@ impl Tally {
     #[must_use]
     pub fn never_held(&self) -> Vec<Law> {
         self.0.iter().filter(|(_, standing)| *standing == Standing::Vacuous).map(|(law, _)| *law).collect()
+    }
+
+    /// Panics unless the laws that never held are exactly these: those to which the suite's policy, or its logs, give
+    /// nothing to look at.
+    ///
+    /// # Panics
+    ///
+    /// When another law never held, and when one of these held.
+    #[track_caller]
+    pub fn assert_held_but(&self, vacuous: &[Law]) {
+        assert_eq!(self.never_held(), vacuous, "the laws that never held");
     }
 
     pub(super) fn count(&mut self, law: Law, standing: Standing) {

@@ -1,16 +1,26 @@
-//! What was folded from a stream, block by block, to hold decisions against.
+//! What a stream says, block by block, to hold decisions against.
+//!
+//! The fold only names the blocks: decisions go by its keys. What a call is called and what its arguments are, the
+//! independent [checker](crate::conformance) says, so that a mistake of the fold is not made here too.
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use stream_core::{Assembler, BlockKey, Channel, Config, StreamBlock, wire};
 
+use super::case::Breach;
+use super::same::difference;
+use crate::conformance::{CallView, ChoiceView, Format, check};
 use crate::replay::{Replayed, Step};
 
 /// The blocks of a stream, and where they came.
 #[derive(Debug, Default)]
 pub(super) struct Story {
     pub(super) blocks: Vec<Told>,
+    /// Calls that a client reads where the fold has more or fewer, each with its choice.
+    pub(super) strangers: Vec<(u64, CallView)>,
+    /// What a client reads otherwise than the fold although the stream is valid: expected and found.
+    misread: Option<(String, String)>,
     /// A finish reason or terminal marker came, and no error.
     pub(super) finished: bool,
 }
@@ -91,7 +101,50 @@ impl Story {
                 frame_bytes,
             }
         };
-        Self { blocks: state.blocks().iter().map(tell).collect(), finished }
+        let blocks = state.blocks().iter().map(tell).collect();
+        let mut story = Self { blocks, strangers: Vec::new(), misread: None, finished };
+        if let Ok(format) = format.parse() {
+            story.read(format, &events.concat());
+        }
+        story
+    }
+
+    /// # Errors
+    ///
+    /// When a client reads a valid stream otherwise than the fold.
+    pub(super) fn is_read_as_folded(&self) -> Result<(), Breach> {
+        match self.misread.clone() {
+            Some((read, folded)) => Breach::new(format!("blocks as a client reads them, {read}"), folded),
+            None => Ok(()),
+        }
+    }
+
+    /// Calls as an independent client reads them.
+    fn read(&mut self, format: Format, body: &[u8]) {
+        let report = check(format, body);
+        if let (true, Some(format)) = (report.is_clean(), wire::named(format.name())) {
+            let mut plain = Assembler::for_format(format);
+            if plain.push(body).and_then(|()| plain.finish()).is_ok() {
+                self.misread = difference(plain.state(), report.view());
+            }
+        }
+        for choice in &report.view().choices {
+            self.read_calls(choice);
+        }
+    }
+
+    fn read_calls(&mut self, choice: &ChoiceView) {
+        let is_here = |told: &&mut Told| told.is_call && !told.is_written && told.choice == choice.index;
+        let mut told: Vec<&mut Told> = self.blocks.iter_mut().filter(is_here).collect();
+        if told.len() != choice.calls.len() {
+            self.strangers.extend(choice.calls.iter().map(|call| (choice.index, call.clone())));
+            return;
+        }
+        for (told, call) in told.iter_mut().zip(&choice.calls) {
+            told.id.clone_from(&call.id);
+            told.name.clone_from(&call.name);
+            told.body.clone_from(&call.arguments);
+        }
     }
 }
 

@@ -10,17 +10,17 @@ use stream_core::{
 use crate::models::{Call, CallKind};
 
 /// Sends everything, and writes down the calls it was shown.
-pub(super) struct Witness {
-    pub(super) needs: Needs,
-    pub(super) seen: Seen,
+pub(crate) struct Witness {
+    pub(crate) needs: Needs,
+    pub(crate) seen: Seen,
 }
 
 /// The calls that came past the witness. Clones are the same list.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seen(Arc<Mutex<Vec<(BlockKey, Call)>>>);
+pub(crate) struct Seen(Arc<Mutex<Vec<(BlockKey, Call)>>>);
 
 impl Seen {
-    pub(super) fn calls(&self) -> Vec<Call> {
+    pub(crate) fn calls(&self) -> Vec<Call> {
         let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         seen.iter().map(|(_, call)| call.clone()).collect()
     }

@@ -84,12 +84,19 @@ pub struct Expected {
     /// Further choices.
     #[serde(default)]
     pub choices: Vec<ExpectedChoice>,
+    /// Whether some frame is not plain, so that clients read different things in this stream. Under a policy the stream
+    /// is written anew, and a client ends up with the above.
+    #[serde(default)]
+    pub normalised: bool,
 }
 
 /// A call as it is written beside a log.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedCall {
+    /// The id; empty where none came.
+    #[serde(default)]
+    pub id: String,
     /// The name.
     pub name: String,
     /// The arguments, put together.
@@ -104,6 +111,9 @@ pub struct ExpectedChoice {
     pub index: u64,
     /// The text.
     pub content: String,
+    /// The calls, in order.
+    #[serde(default)]
+    pub calls: Vec<ExpectedCall>,
     /// How the choice finished.
     pub finish: Option<String>,
 }
@@ -174,6 +184,17 @@ pub fn root() -> Option<PathBuf> {
     root.join("MANIFEST.tsv").is_file().then_some(root)
 }
 
+/// The folder of findings, which are streams that once went past a policy, each with the file of this policy beside it:
+/// `STREAM_FINDINGS`, or `shared/findings` beside the workspace. `None` where there is none.
+///
+/// A test that needs them is ignored by name, as with the [corpus](root).
+#[must_use]
+pub fn findings() -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/findings");
+    let root = std::env::var_os("STREAM_FINDINGS").map_or_else(beside, PathBuf::from);
+    root.is_dir().then_some(root)
+}
+
 /// The recorded streams of the corpus. `None` where there is no [corpus](root).
 #[must_use]
 pub fn corpus() -> Option<Vec<Recorded>> {
@@ -190,5 +211,20 @@ pub fn corpus() -> Option<Vec<Recorded>> {
     Some(recorded.collect())
 }
 
+/// The recorded streams of an API, for a test that is ignored where there are none.
+///
+/// # Panics
+///
+/// When there is no [corpus](root), or no stream of this API in it.
+#[must_use]
+#[track_caller]
+pub fn recorded(kind: WireKind) -> Vec<Recorded> {
+    let corpus = corpus().unwrap_or_default();
+    let recorded: Vec<Recorded> = corpus.into_iter().filter(|recorded| recorded.kind == kind).collect();
+    assert!(!recorded.is_empty(), "no recorded streams of {kind}: STREAM_CORPUS names their folder");
+    recorded
+}
+
+#[cfg(feature = "laws")]
 #[cfg(test)]
 mod tests;

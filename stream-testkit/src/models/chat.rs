@@ -56,6 +56,11 @@ pub(super) fn by_property(events: &[Sse]) -> Reading {
             let key = format!("{key} {}", keys::javascript(part.get("index")));
             calls.one(&key).add(part, Name::Last);
         }
+        // The rest of the delta is assigned to the message: this becomes its prototype, whose calls are the message's.
+        for part in delta.get("__proto__").into_iter().flat_map(|inherited| list(inherited, "tool_calls")) {
+            let key = format!("{key} inherited {}", keys::javascript(part.get("index")));
+            calls.one(&key).add(part, Name::Last);
+        }
         Ok(())
     })
     .with(calls.built())

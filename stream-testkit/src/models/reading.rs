@@ -4,6 +4,7 @@ use serde_json::Value;
 
 /// What a client ends up with: the calls it would run, and the texts it would show, log or hand on.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Reading {
     /// The calls, in the order the client lists them. Empty if the client raised: it then runs nothing.
     pub calls: Vec<Call>,
@@ -86,6 +87,7 @@ impl Said {
 
 /// A call that a client would run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Call {
     /// What kind of call.
     pub kind: CallKind,

@@ -37,7 +37,10 @@ impl Rows {
         for row in &mut rows.rows {
             if row.is_untold() {
                 // No policy needs to see anything in it, or not yet: what has not left is held, or behind something held.
-                let waits = row.out.is_empty() && !replayed.whole;
+                // What leaves then may be what waited before it.
+                let own = row.frame.map(|(number, _)| Left::Frame(number));
+                let is_own = |left: &Left| Some(*left) == own || matches!(left, Left::Written(_));
+                let waits = !row.out.iter().any(is_own) && !replayed.whole;
                 row.step = if waits { "waits" } else { "passes by" }.to_owned();
             }
         }

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::partial_args;
+
 use super::super::{
     CallView, ChoiceView, Deviation, Rule,
     json::{brief, filled, list, text},
@@ -14,6 +16,8 @@ pub(super) struct Candidate {
     choice: ChoiceView,
     /// The last call still says `willContinue`.
     continues: bool,
+    /// What came of the last call's `partialArgs`.
+    pieces: Vec<Value>,
     /// Something came that is neither text nor a call.
     other: bool,
 }
@@ -67,7 +71,9 @@ impl Candidate {
         }
     }
 
-    pub(super) fn view(self, index: u64) -> ChoiceView {
+    pub(super) fn view(mut self, index: u64) -> ChoiceView {
+        // Pieces of a call whose end is missing: that is told already, and a client has them all the same.
+        let _ = self.join();
         ChoiceView { index, ..self.choice }
     }
 
@@ -106,6 +112,8 @@ impl Candidate {
             _ => {}
         }
         if !name.is_empty() {
+            // Whatever is left is the call's before, whose end is missing: that is told already.
+            let _ = self.join();
             let id = text(call, "id").unwrap_or_default().to_owned();
             if !id.is_empty() && self.choice.calls.iter().any(|known| known.id == id) {
                 log.broken(Rule::CallIdentity, format!("expected an id of its own, found {id:?} again"));
@@ -114,11 +122,29 @@ impl Candidate {
             let kind = "functionCall".to_owned();
             self.choice.calls.push(CallView { id, name: name.to_owned(), arguments, kind });
         }
-        if let Some(open) = self.choice.calls.last_mut() {
-            // Partial arguments are not put together: the pieces are shown one after the other.
-            open.arguments.extend(list(call, "partialArgs").iter().map(Value::to_string));
-        }
+        self.pieces.extend_from_slice(list(call, "partialArgs"));
         self.continues = call["willContinue"] == true;
+        if !self.continues
+            && let Err(misfit) = self.join()
+        {
+            log.broken(Rule::Arguments, misfit);
+        }
+    }
+
+    /// Puts the arguments of the last call together, if they came in pieces.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them.
+    fn join(&mut self) -> Result<(), String> {
+        let pieces = std::mem::take(&mut self.pieces);
+        let Some(open) = self.choice.calls.last_mut().filter(|_| !pieces.is_empty()) else { return Ok(()) };
+        let mut args = Value::Null;
+        let joined = partial_args::add(&pieces, &mut args);
+        match std::mem::replace(&mut open.arguments, args.to_string()).as_str() {
+            "" | "{}" => joined,
+            both => Err(format!("expected args or partialArgs, found both: {both}")),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::super::json::{append, list, text};
-use super::partial;
+use crate::partial_args;
 
 /// The content of each candidate.
 pub(super) fn candidates(chunks: &[Value]) -> Vec<(u64, Value)> {
@@ -35,11 +35,11 @@ fn fold(part: &Value, parts: &mut Vec<Value>) {
     if let Some(call) = part.get("functionCall") {
         match parts.last_mut().filter(|last| last["functionCall"].is_object()) {
             // A call without a name goes on with the one before.
-            Some(open) if text(call, "name").is_empty() => partial::fold(call, &mut open["functionCall"]),
+            Some(open) if text(call, "name").is_empty() => add(call, &mut open["functionCall"]),
             _ => {
                 let mut whole = part.clone();
                 whole["functionCall"] = json!({});
-                partial::fold(call, &mut whole["functionCall"]);
+                add(call, &mut whole["functionCall"]);
                 parts.push(whole);
             }
         }
@@ -58,5 +58,19 @@ fn fold(part: &Value, parts: &mut Vec<Value>) {
         Some(last) if !is_signed => append(last, "text", said),
         _ if said.is_empty() && !is_signed => {}
         _ => parts.push(part.clone()),
+    }
+}
+
+/// Adds a delta to a call: all its fields, and its partial arguments to `args`.
+fn add(delta: &Value, call: &mut Value) {
+    for (key, value) in delta.as_object().into_iter().flatten() {
+        if !matches!(key.as_str(), "partialArgs" | "willContinue") {
+            call[key] = value.clone();
+        }
+    }
+    let pieces = list(delta, "partialArgs");
+    if !pieces.is_empty() {
+        // The turn is held against what a client sends back, whatever the pieces are worth.
+        let _ = partial_args::add(pieces, &mut call["args"]);
     }
 }

@@ -2,7 +2,6 @@
 
 mod check;
 mod fold;
-mod partial;
 
 use serde_json::{Value, json};
 
