@@ -137,7 +137,10 @@ impl Machine {
             (Some(Outcome::Done(end)), _) => *end,
             (Some(Outcome::Fail { end, .. }), _) => *end,
             (None, Some(_)) => self.body_end,
-            (None, None) => text.len(),
+            (None, None) => match &self.payload {
+                Some(Payload::Tagged(tagged)) => tagged.unsure().unwrap_or(text.len()),
+                _ => text.len(),
+            },
         }
     }
 

@@ -221,6 +221,16 @@ impl Tagged {
         self.reached
     }
 
+    /// Where something begins that may be no part of the call.
+    pub(crate) fn unsure(&self) -> Option<usize> {
+        match &self.state {
+            Awaited::Between { open, close } => {
+                [open, close].into_iter().flatten().filter_map(|matcher| matcher.unsure).min()
+            }
+            Awaited::Value(_) => None,
+        }
+    }
+
     /// What is missing at the end of the text.
     pub(crate) fn missing(&self) -> Option<(usize, ProblemKind)> {
         match self.state {

@@ -287,6 +287,8 @@ pub(crate) struct Matcher {
     /// Readers disagree over what a tag says: where that shows.
     pub(crate) problem: Option<(usize, ProblemKind)>,
     in_comment: bool,
+    /// Where something begins that may be a comment, and may be no part of the match.
+    pub(crate) unsure: Option<usize>,
     tag: Option<Box<InTag>>,
 }
 
@@ -379,6 +381,7 @@ impl Matcher {
     }
 
     fn filler(&mut self, text: &[u8]) -> Match {
+        self.unsure = None;
         loop {
             if self.in_comment {
                 let Some(end) = xml::section_end(XmlSection::Comment, text, &mut self.pos) else {
@@ -391,7 +394,10 @@ impl Matcher {
                 Space::Some(len) => self.pos += len,
                 Space::More => return Match::More,
                 Space::None => match xml::section_at(text, self.pos) {
-                    None => return Match::More,
+                    None => {
+                        self.unsure = Some(self.pos).filter(|at| *at < text.len());
+                        return Match::More;
+                    }
                     Some(Some((XmlSection::Comment, inside))) => {
                         self.in_comment = true;
                         self.pos = inside;

@@ -318,3 +318,14 @@ fn pairs(object: &str) -> Vec<(String, String)> {
     }
     serde::Deserializer::deserialize_map(&mut serde_json::Deserializer::from_str(object), Members).unwrap()
 }
+
+#[test]
+fn what_begins_like_a_comment_and_is_none_is_reported_once_in_every_cut() {
+    for other in ["<![Cameter", "<![CDATA[", "<!-x", "<!", "<!DOCTYPE"] {
+        let written = format!("<invoke name=\"f\">\n{other} name=\"a\">1</parameter></invoke>");
+        let (call, rest) = written.split_at(written.find('!').unwrap());
+        let expected = [unparsed(call, ProblemKind::UnclosedCall, call.len() as u64), text(rest)];
+        assert_eq!(every_cut(&anthropic(), &ScanOptions::new(), &written), expected);
+        assert_eq!(every_cut(&anthropic(), &ScanOptions::strict(), &written), expected);
+    }
+}
