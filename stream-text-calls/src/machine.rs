@@ -148,12 +148,11 @@ impl Machine {
     pub(crate) fn name(&self, text: &[u8]) -> Option<Result<String, ProblemKind>> {
         match &self.payload {
             Some(Payload::Object(object)) => {
-                let Some(range) = object.name.clone().filter(|range| !range.is_empty()) else {
-                    // Not as soon as the object ends: how much of the closing tag has come depends on the cut.
-                    let over = matches!(self.outcome, Some(Outcome::Done(_)));
-                    return over.then_some(Err(ProblemKind::MissingName));
-                };
-                Some(decode(&text[range]).filter(|name| !name.is_empty()).ok_or(ProblemKind::MissingName))
+                let range = object.name.clone().filter(|range| !range.is_empty());
+                let name = range.and_then(|range| decode(&text[range])).filter(|name| !name.is_empty());
+                // None is not missed before the call is over: how much of it has come depends on the cut.
+                let over = matches!(self.outcome, Some(Outcome::Done(_)));
+                name.map(Ok).or_else(|| over.then_some(Err(ProblemKind::MissingName)))
             }
             Some(_) => self.lead.name.clone().map(|range| Ok(self.said(text, range))),
             None => None,

@@ -157,10 +157,14 @@ fn searching_calls_in_calls_takes_linear_time() {
 /// An object that ends without a name is judged with its closing tag, however much of the tag has come.
 #[test]
 fn a_call_without_a_name_ends_behind_its_closing_tag_in_every_cut() {
-    let written = r#"<tool_call>{"named":"ls"}</tool_call>"#;
-    let end = written.len() as u64;
-    assert_eq!(
-        every_cut(&hermes(), &ScanOptions::strict(), &format!("{written} So.")),
-        [unparsed(written, ProblemKind::MissingName, end), text(" So.")]
-    );
+    for object in
+        [r#"{"named":"ls"}"#, r#"{"name":"","arguments":{}}"#, "{\"name\":\"\0ls\",\"arguments\":{}}"]
+    {
+        let written = format!("<tool_call>{object}</tool_call>");
+        let end = written.len() as u64;
+        assert_eq!(
+            every_cut(&hermes(), &ScanOptions::strict(), &format!("{written} So.")),
+            [unparsed(&written, ProblemKind::MissingName, end), text(" So.")]
+        );
+    }
 }
