@@ -18,8 +18,6 @@ pub(crate) struct FrameReader {
     /// What was read and not framed yet, behind what the framer has.
     rest: Bytes,
     format: Option<SharedFormat>,
-    /// The host named the format, and no frame has told yet whether that is right.
-    named: bool,
     candidates: Vec<SharedFormat>,
     /// How many of them the host brought; the others are built in.
     own_formats: usize,
@@ -57,7 +55,6 @@ impl FrameReader {
             framer: Framer::of(config.framing(), config.limits.frame),
             rest: Bytes::new(),
             format: config.format.clone(),
-            named: config.format.is_some(),
             candidates,
             own_formats: config.formats.len(),
             waiting: VecDeque::new(),
@@ -244,25 +241,31 @@ impl FrameReader {
         }
     }
 
-    /// Learns the format from the first frame that tells it, or holds the frame against the one that was named.
+    /// Learns the format from the first frame that tells it.
     fn recognise(&mut self, frame: &Frame) -> Result<(), Error> {
-        if self.format.is_some() && (!self.named || !self.looks) {
-            return Ok(());
-        }
-        let view = lenient(frame);
-        let view = view.as_ref().unwrap_or(frame);
-        match &self.format {
-            Some(named) if named.sniff(view) => self.named = false,
-            Some(named) => {
-                if let Some(other) = self.candidates.iter().find(|format| format.sniff(view)) {
-                    let message =
-                        format!("expected frames of {}, found one of {}", named.name(), other.name());
-                    return Err(Error::new(ErrorKind::WrongFormat, message));
-                }
-            }
-            None => self.format = self.knowing(|format| format.sniff(view))?,
+        if self.format.is_none() {
+            let view = lenient(frame);
+            let view = view.as_ref().unwrap_or(frame);
+            self.format = self.knowing(|format| format.sniff(view))?;
         }
         Ok(())
+    }
+
+    /// Refuses a frame of another format, wherever it stands: one in which the stream's own format read nothing that tells
+    /// so, and that another knows. Frames before it may not leave, and then it would be the first.
+    fn hold_against_format(&self, frame: &Frame, read: Result<(), &DecodeError>) -> Result<(), Error> {
+        let told = read.is_ok() && self.decoded.deltas.iter().any(tells_format);
+        let Some(format) = self.format.as_ref().filter(|_| self.looks && !told) else { return Ok(()) };
+        if format.sniff(frame) {
+            return Ok(());
+        }
+        match self.candidates.iter().find(|format| format.sniff(frame)) {
+            None => Ok(()),
+            Some(other) => {
+                let message = format!("expected frames of {}, found one of {}", format.name(), other.name());
+                Err(Error::new(ErrorKind::WrongFormat, message))
+            }
+        }
     }
 
     /// The format that knows a document as its own: the first of those that the host brought, else the one of the built-in
@@ -312,7 +315,9 @@ impl FrameReader {
         self.decoded.odd = None;
         self.decoded.due = Due::Now;
         if frame.data_bytes().is_some() {
-            match self.decode(&frame) {
+            let read = self.decode(&frame);
+            self.hold_against_format(&frame, read.as_ref().copied())?;
+            match read {
                 Ok(()) => {}
                 Err(_) if !self.looks && (frame.is_terminated() || !self.is_broken()) => {
                     self.decoded.deltas.clear();
@@ -330,7 +335,12 @@ impl FrameReader {
             }
         } else if frame.is_stray() {
             let view = lenient(&frame);
-            let read = view.as_ref().is_some_and(|view| self.decode(view).is_ok());
+            let mut read = false;
+            if let Some(view) = &view {
+                let decoded = self.decode(view);
+                self.hold_against_format(view, decoded.as_ref().copied())?;
+                read = decoded.is_ok();
+            }
             if !read && !frame.is_terminated() && (self.looks || self.is_broken()) {
                 self.end.get_or_insert_default().tail_dropped = true;
                 return self.next_read();
@@ -416,6 +426,22 @@ fn is_filler(frame: &Frame) -> bool {
 /// The frame as a lenient client would read it, if it is no event.
 fn lenient(frame: &Frame) -> Option<Frame> {
     frame.lenient_data().map(Frame::whole)
+}
+
+/// Whether only a frame of the format that read it says so. Errors, keep-alives and markers are alike in many.
+fn tells_format(delta: &Delta) -> bool {
+    !matches!(
+        delta.kind,
+        DeltaKind::Opaque { .. }
+            | DeltaKind::Usage(_)
+            | DeltaKind::Error(_)
+            | DeltaKind::Terminal
+            | DeltaKind::Opening
+            | DeltaKind::Role
+            | DeltaKind::Ping
+            | DeltaKind::Comment
+            | DeltaKind::Meta
+    )
 }
 
 /// Bytes that are no event and that nobody understands: they may be anything (rule 9).

@@ -43,6 +43,31 @@ async fn a_stream_of_another_format_than_the_named_one_is_closed_with_an_error()
     }
 }
 
+/// A frame tells by itself that it is of another API, whatever came before it: what is written is never of two.
+#[tokio::test]
+async fn a_frame_of_another_format_in_a_stream_is_closed_with_an_error() {
+    let first_frame = |body: Bytes| {
+        let text = String::from_utf8(body.to_vec()).unwrap();
+        let end = ["\r\n\r\n", "\n\n"].iter().filter_map(|border| Some(text.find(border)? + border.len()));
+        text[..end.min().unwrap()].to_owned()
+    };
+    for format in WireKind::ALL {
+        for sent in WireKind::ALL.into_iter().filter(|sent| *sent != format) {
+            let first = first_frame(Script::new().text("hi").bytes(format));
+            let foreign = Script::new().call("c", "rm", r#"{"a":1}"#).bytes(sent);
+            let body = [first.as_bytes(), &foreign].concat();
+            for config in [Config::default(), Config::default().format(wire::named(format.name()).unwrap())] {
+                let (out, outcome) = process(config, &body).await;
+                let error = outcome.unwrap().error.unwrap();
+                let message = format!("upstream: expected frames of {format}, found one of {sent}");
+                assert_eq!(error.to_string(), message);
+                let out = String::from_utf8(out.concat()).unwrap();
+                assert!(!out.contains("rm"), "{format}, {sent}: {out}");
+            }
+        }
+    }
+}
+
 /// Rule 24: `stream: false` is no way around the named format either.
 #[tokio::test]
 async fn a_whole_response_of_another_format_than_the_named_one_is_refused() {
