@@ -17,16 +17,20 @@ pub fn text_calls(data: &[u8]) {
     let (mut plan, text) = split(data);
     let text = String::from_utf8_lossy(text);
     let set = &SETS[plan.below(SETS.len())];
-    let options = match plan.below(3) {
-        0 => ScanOptions::strict(),
-        1 => ScanOptions::new().unknown_names(true),
-        _ => ScanOptions::new().tools(&[Tool::new("ls"), Tool::new("rm")]),
-    };
-    let whole = scan(set, &options, &text, [&*text]);
-    assert_eq!(scan(set, &options, &text, plan.cut_text(&text)), whole, "cut as planned");
+    let options = &OPTIONS[plan.below(OPTIONS.len())];
+    let whole = scan(set, options, &text, [&*text]);
+    assert_eq!(scan(set, options, &text, plan.cut_text(&text)), whole, "cut as planned");
     let ends = text.char_indices().map(|(at, letter)| &text[at..at + letter.len_utf8()]);
-    assert_eq!(scan(set, &options, &text, ends), whole, "cut after each character");
+    assert_eq!(scan(set, options, &text, ends), whole, "cut after each character");
 }
+
+static OPTIONS: LazyLock<[ScanOptions; 3]> = LazyLock::new(|| {
+    [
+        ScanOptions::strict(),
+        ScanOptions::new().unknown_names(true),
+        ScanOptions::new().tools(&[Tool::new("ls"), Tool::new("rm")]),
+    ]
+});
 
 /// A dialect each, and all of them at once with tags for reasoning.
 static SETS: LazyLock<Vec<DialectSet>> = LazyLock::new(|| {
