@@ -14,7 +14,9 @@ mod odd;
 pub mod openai_chat;
 pub mod openai_responses;
 mod sink;
+mod template;
 mod turn;
+mod writer;
 
 #[cfg(test)]
 mod tests;

@@ -76,6 +76,59 @@ impl WireNumbering {
     }
 }
 
+/// The numbers of events. They come once each and are not looked back at, so that all there is to keep is how far they are
+/// shifted: by the events that did not leave, and by those made here.
+#[derive(Debug, Default)]
+pub(super) struct EventNumbering {
+    /// Numbers that left only grow, whatever the upstream's do.
+    grows: bool,
+    /// What is added to the upstream's numbers.
+    shift: i64,
+    /// The number of the next event.
+    next: u64,
+    /// Whether the upstream numbers its events, once one has come.
+    numbered: Option<bool>,
+}
+
+impl EventNumbering {
+    pub(super) fn new(grows: bool) -> Self {
+        Self { grows, ..Self::default() }
+    }
+
+    /// An event left as it came, with this number.
+    pub(super) fn pass(&mut self, number: Option<u64>) {
+        match number {
+            Some(number) => {
+                self.numbered = Some(true);
+                self.next = number.saturating_add(1);
+            }
+            None => {
+                self.numbered.get_or_insert(false);
+            }
+        }
+    }
+
+    /// An event with this number is about to be written, in none or more. Each of them takes a number.
+    pub(super) fn enter(&mut self, number: Option<u64>) {
+        let Some(number) = number else { return self.pass(None) };
+        self.numbered = Some(true);
+        let shifted = number.saturating_add_signed(self.shift);
+        // Numbers that do not grow go on from those that have left.
+        let more = if self.grows { self.next.saturating_sub(shifted) } else { 0 };
+        self.shift = self.shift.saturating_add(i64::try_from(more).unwrap_or(i64::MAX));
+        self.next = number.saturating_add_signed(self.shift);
+        self.shift = self.shift.saturating_sub(1);
+    }
+
+    /// The number of the next event; `None` where the upstream has no numbers.
+    pub(super) fn take(&mut self) -> Option<u64> {
+        let number = self.next;
+        self.next = number.saturating_add(1);
+        self.shift = self.shift.saturating_add(1);
+        self.numbered.unwrap_or(true).then_some(number)
+    }
+}
+
 /// Puts a number where it belongs; false if it is there.
 fn insert(sorted: &mut Vec<u64>, number: u64) -> bool {
     let found = sorted.binary_search(&number);

@@ -49,6 +49,15 @@ pub(super) enum Weight {
     Nothing,
 }
 
+/// Which choices a refusal may finish, by what the clients of a format make of one that finishes some of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RefusalRule {
+    /// All or none: behind the first finish the answer ends with an error.
+    Together,
+    /// Those that are open: behind the last finish the answer ends with an error.
+    Each,
+}
+
 impl Weight {
     /// What a delta is where every payload but reasoning answers.
     pub(super) fn of(kind: &DeltaKind) -> Self {
@@ -73,6 +82,11 @@ impl<T: Default> TurnLedger<T> {
     /// The turn of a choice that the stream has shown.
     pub(super) fn known(&self, choice: u32) -> Option<&Turn<T>> {
         self.turns.get(&choice)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn known_mut(&mut self, choice: u32) -> Option<&mut Turn<T>> {
+        self.turns.get_mut(&choice)
     }
 
     /// The turns that the stream has shown.
@@ -124,13 +138,13 @@ impl<T: Default> TurnLedger<T> {
         Some(notice)
     }
 
-    /// The choices that a refusal has to finish; `None` where it would complete a half call, or follow every finish. Where the
-    /// format refuses all choices or none (`together`), it follows no finish at all.
-    pub(super) fn refusable(&self, together: bool) -> Option<Vec<u32>> {
+    /// The choices that a refusal has to finish; `None` where it would complete a half call, or follow a finish that the
+    /// format's rule lets no refusal follow.
+    pub(super) fn refusable(&self, rule: RefusalRule) -> Option<Vec<u32>> {
         let mut open = self.choices();
         open.retain(|choice| self.turns.get(choice).is_none_or(|turn| !turn.finished));
         let is_half = self.turns.values().any(|turn| !turn.half.is_empty());
-        let is_cut = open.is_empty() || (together && open.len() < self.turns.len());
+        let is_cut = open.is_empty() || (rule == RefusalRule::Together && open.len() < self.turns.len());
         (!is_half && !is_cut).then_some(open)
     }
 

@@ -3,19 +3,20 @@
 use bytes::Bytes;
 
 use crate::delta::{CallDelta, Channel, DeltaKind};
+use crate::wire::writer::Grammar as _;
 use crate::wire::{Fate, Part};
 
 use super::block::CHOICE;
 use super::blocks::BlockKind;
-use super::made;
+use super::templates;
 use super::write::MessagesWriter;
 
 impl MessagesWriter {
     /// What waits leaves before a finish, and where everything was dropped the notice does (rule 21).
     pub(super) fn complete(&mut self, out: &mut Vec<Bytes>) {
         self.settle(true, out);
-        let is_open = !self.turns.turn(CHOICE).is_finished();
-        if let Some(text) = is_open.then(|| self.turns.notice(CHOICE)).flatten() {
+        let is_open = !self.state.turns.turn(CHOICE).is_finished();
+        if let Some(text) = is_open.then(|| self.state.turns.notice(CHOICE)).flatten() {
             self.waiting.push_back(DeltaKind::Text { channel: Channel::Content, text });
             self.settle(true, out);
         }
@@ -24,10 +25,10 @@ impl MessagesWriter {
     /// Writes what waits, as far as the blocks on the wire allow: text goes into an open text block, all else
     /// between blocks. Text after a call is no place (rule 21), nor is anything after the finish.
     pub(super) fn settle(&mut self, at_end: bool, out: &mut Vec<Bytes>) {
-        let turn = self.turns.turn(CHOICE);
+        let turn = self.state.turns.turn(CHOICE);
         let opened = turn.opened;
         if turn.is_finished() {
-            self.unplaced += self.waiting.drain(..).map(|kind| text_of(&kind).len()).sum::<usize>();
+            self.state.unplaced += self.waiting.drain(..).map(|kind| text_of(&kind).len()).sum::<usize>();
         }
         while let Some(kind) = self.waiting.front() {
             let between = at_end || (opened && !self.blocks.any_open());
@@ -42,11 +43,11 @@ impl MessagesWriter {
             let Some(kind) = self.waiting.pop_front() else { return };
             match (kind, into) {
                 (DeltaKind::Text { text, .. }, Target::OpenText(number)) => {
-                    self.turns.turn(CHOICE).answer();
-                    self.emit(made::text_delta(number, Channel::Content, &text), out);
+                    self.state.turns.turn(CHOICE).answer();
+                    self.emit(templates::text_delta(number, Channel::Content, &text), out);
                 }
                 (kind, Target::Block) => self.own_block(&kind, out),
-                (kind, _) => self.unplaced += text_of(&kind).len(),
+                (kind, _) => self.state.unplaced += text_of(&kind).len(),
             }
         }
     }
@@ -76,22 +77,26 @@ impl MessagesWriter {
         let (number, block, delta) = match kind {
             DeltaKind::Text { text, .. } => {
                 let number = self.blocks.insert(BlockKind::Text);
-                (number, made::text_block(""), Some(made::text_delta(number, Channel::Content, text)))
+                (
+                    number,
+                    templates::text_block(""),
+                    Some(templates::text_delta(number, Channel::Content, text)),
+                )
             }
             DeltaKind::Call(call) => {
                 let number = self.blocks.insert(BlockKind::Call);
                 let arguments = call.arguments.as_deref().filter(|arguments| !arguments.is_empty());
-                let delta = arguments.map(|arguments| made::input_delta(number, arguments));
-                (number, made::call_block("{}", &named(call, number), "{}"), delta)
+                let delta = arguments.map(|arguments| templates::input_delta(number, arguments));
+                (number, templates::call_block("{}", &named(call, number), "{}"), delta)
             }
             _ => return,
         };
-        self.turns.turn(CHOICE).answer();
-        self.emit(made::block_start(number, &block), out);
+        self.state.turns.turn(CHOICE).answer();
+        self.emit(templates::block_start(number, &block), out);
         if let Some(delta) = delta {
             self.emit(delta, out);
         }
-        self.emit(made::block_stop(number), out);
+        self.emit(templates::block_stop(number), out);
     }
 
     /// Puts text or a call among the blocks of a message that is written whole.
@@ -99,19 +104,19 @@ impl MessagesWriter {
         match kind {
             DeltaKind::Text { text, .. } if !text.is_empty() && !self.blocks.call_left() => {
                 self.blocks.insert(BlockKind::Text);
-                content.push(made::text_block(text));
+                content.push(templates::text_block(text));
             }
             DeltaKind::Call(call) => {
                 let number = self.blocks.insert(BlockKind::Call);
-                let input = made::whole_input(call.arguments.as_deref());
-                content.push(made::call_block("{}", &named(call, number), &input));
+                let input = templates::whole_input(call.arguments.as_deref());
+                content.push(templates::call_block("{}", &named(call, number), &input));
             }
             kind => {
-                self.unplaced += text_of(kind).len();
+                self.state.unplaced += text_of(kind).len();
                 return;
             }
         }
-        self.turns.turn(CHOICE).answer();
+        self.state.turns.turn(CHOICE).answer();
     }
 }
 

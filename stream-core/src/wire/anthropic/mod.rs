@@ -32,13 +32,12 @@
 
 mod block;
 mod blocks;
-mod ending;
 mod grammar;
 mod insert;
-mod made;
 mod normal;
 mod order;
 mod read;
+mod templates;
 mod whole;
 mod write;
 
@@ -49,6 +48,7 @@ pub(crate) use order::MessageOrder;
 
 use crate::delta::FinishKind;
 use crate::sse::Frame;
+use crate::wire::writer::FormatWriter;
 use crate::wire::{DecodeError, Decoded, Hole, Traits, WireFormat, Writer, WriterOptions};
 
 /// The Anthropic Messages API, as Anthropic, Bedrock, Vertex and compatible servers speak it.
@@ -99,6 +99,6 @@ impl WireFormat for Anthropic {
     }
 
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {
-        Box::new(write::MessagesWriter::new(options))
+        Box::new(FormatWriter(write::MessagesWriter::new(options)))
     }
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use crate::json::{self, Object};
 use crate::sse::Frame;
 use crate::wire::document::{self, Of, Rewrite, Value};
-use crate::wire::{DecodeError, Odd, sink};
+use crate::wire::{DecodeError, Odd, sink, writer};
 
 use super::block::{self, is_empty_input};
 use super::grammar::{self, BLOCK, MESSAGE};
@@ -52,7 +52,7 @@ pub(super) fn delta_oddness(kind: Option<&str>, delta: Value<'_>) -> Result<Opti
 
 /// The event of a frame that is not plain, alone and with nothing but what belongs to it; `None` where there is none.
 pub(super) fn frame(frame: &Frame, named: bool) -> Option<Frame> {
-    let data = frame.data().or_else(|| frame.lenient_data())?;
+    let data = writer::data(frame)?;
     let data = std::str::from_utf8(&data).ok()?;
     let (kind, json) = event(frame.event(), data);
     sink::frame(kind.as_deref().filter(|_| named), &json)

@@ -5,61 +5,51 @@ use bytes::Bytes;
 use crate::delta::{Channel, DeltaKind, FinishReason};
 use crate::json;
 use crate::sse::Frame;
-use crate::wire::{Ending, EndingKind, Fate, Outgoing, Part};
+use crate::wire::writer::{self, Grammar as _, WholeBody};
+use crate::wire::{Fate, Part};
 
 use super::block::CHOICE;
 use super::blocks::BlockKind;
-use super::made::{self, StopFields};
 use super::normal;
+use super::templates::{self, StopFields};
 use super::write::{MessagesWriter, data};
 
-impl MessagesWriter {
-    /// Writes a whole response (rule 24): as it came if nothing was touched, else with what is left of it.
-    pub(super) fn whole_body(&mut self, body: &Outgoing, ending: Option<&Ending>) -> Bytes {
-        self.turns.end();
-        let came = body.frame.as_ref().map(|frame| frame.raw().clone()).unwrap_or_default();
-        self.untouched = body.is_untouched();
-        self.odd = body.frame.as_ref().and_then(Frame::odd).filter(|_| self.normalise);
-        if ending.is_none() && body.is_untouched() && self.odd.is_none() {
-            return came;
-        }
-        self.note(&body.parts);
-        let message = std::str::from_utf8(&came).ok().filter(|json| is_message(json));
+impl WholeBody for MessagesWriter {
+    /// Writes a whole response (rule 24) with what is left of it.
+    fn body(&mut self, came: &Bytes, parts: &[Part], refusal: Option<&str>) -> String {
+        self.note(parts);
+        let message = std::str::from_utf8(came).ok().filter(|json| is_message(json));
         let json = message.unwrap_or("{}");
-        let written = match ending {
-            Some(ending) if ending.kind == EndingKind::Error => made::error(ending).1.finish(),
+        if let Some(explanation) = refusal {
             // A refusal ends the turn: no call may stay to be run, and text is all there is to keep.
-            Some(Ending { message: explanation, .. }) => {
-                let content = self.content(json, &body.parts, |kind| kind == BlockKind::Text);
-                made::message(message, &content, &StopFields::refusal(explanation))
-            }
-            None => {
-                let mut content = self.content(json, &body.parts, |_| true);
-                self.complete_whole(&mut content);
-                let stop = match message {
-                    Some(json) => stop_fields(json, finish(&body.parts)),
-                    None => StopFields::reason("end_turn"),
-                };
-                made::message(message, &content, &stop)
-            }
+            let content = self.content(json, parts, |kind| kind == BlockKind::Text);
+            return templates::message(message, &content, &StopFields::refusal(explanation));
+        }
+        let mut content = self.content(json, parts, |_| true);
+        self.complete_whole(&mut content);
+        let stop = match message {
+            Some(json) => stop_fields(json, finish(parts)),
+            None => StopFields::reason("end_turn"),
         };
-        Bytes::from(written)
+        templates::message(message, &content, &stop)
     }
+}
 
+impl MessagesWriter {
     /// Writes a `message_start`. Some of them hold blocks, even a stop reason.
     pub(super) fn opening(&mut self, frame: &Frame, parts: &[Part], out: &mut Vec<Bytes>) {
         if parts.iter().any(|part| part.delta.kind == DeltaKind::Opening && part.fate == Fate::Dropped) {
-            self.held_opening = frame.data().or_else(|| frame.lenient_data());
+            self.held_opening = writer::data(frame);
             return;
         }
-        if self.normalise && self.turns.turn(CHOICE).opened {
+        if self.state.normalise && self.state.turns.turn(CHOICE).opened {
             // One adapter says it twice; to some clients the second one is a new message.
             return self.insert_all(parts, out);
         }
         let finish = finish(parts);
         if finish.is_none() && !parts.iter().any(is_in_block) {
-            self.sink.raw(frame, out);
-            self.turns.turn(CHOICE).opened = true;
+            self.state.sink.raw(frame, out);
+            self.state.turns.turn(CHOICE).opened = true;
             self.settle(false, out);
             return self.insert_all(parts, out);
         }
@@ -70,16 +60,16 @@ impl MessagesWriter {
         if finish.is_some() {
             self.complete_whole(&mut content);
         }
-        let turn = self.turns.turn(CHOICE);
+        let turn = self.state.turns.turn(CHOICE);
         turn.opened = true;
         if finish.is_some() {
             turn.finish();
         }
         if untouched {
-            return self.sink.raw(frame, out);
+            return self.state.sink.raw(frame, out);
         }
-        let message = made::message(Some(message), &content, &stop_fields(message, finish));
-        self.emit(made::message_start(&message), out);
+        let message = templates::message(Some(message), &content, &stop_fields(message, finish));
+        self.emit(templates::message_start(&message), out);
     }
 
     /// The blocks of `message` that leave, by the fate of their parts, and those inserted between them.
@@ -111,8 +101,8 @@ impl MessagesWriter {
                 block.push(part);
                 if part.delta.kind == DeltaKind::Stop {
                     let raw = usize::try_from(part.delta.place.outer).ok().and_then(|at| items.get(at));
-                    let raw =
-                        raw.map(|raw| if self.odd.is_some() { normal::block(raw) } else { (*raw).into() });
+                    let raw = raw
+                        .map(|raw| if self.state.odd.is_some() { normal::block(raw) } else { (*raw).into() });
                     let parts = std::mem::take(&mut block);
                     content.extend(raw.and_then(|raw| self.whole_block(&raw, &parts, may_leave)));
                     for part in after.drain(..) {
@@ -126,7 +116,7 @@ impl MessagesWriter {
 
     /// Adds the notice, if nothing else is left to read.
     pub(super) fn complete_whole(&mut self, content: &mut Vec<String>) {
-        if let Some(text) = self.turns.notice(CHOICE) {
+        if let Some(text) = self.state.turns.notice(CHOICE) {
             self.insert_whole(&DeltaKind::Text { channel: Channel::Content, text }, content);
         }
     }
@@ -178,12 +168,12 @@ fn written(raw: &str, kind: BlockKind, parts: &[&Part]) -> Option<String> {
         _ => None,
     });
     match (&first.delta.kind, kind) {
-        (_, BlockKind::Thinking) => Some(made::thinking_block(raw, text.unwrap_or_default())),
+        (_, BlockKind::Thinking) => Some(templates::thinking_block(raw, text.unwrap_or_default())),
         _ if first.fate == Fate::Dropped => None,
         // The API refuses an empty text block in the next request.
-        (_, BlockKind::Text) => text.map(made::text_block),
+        (_, BlockKind::Text) => text.map(templates::text_block),
         (DeltaKind::Call(call), _) if first.fate == Fate::Edited => {
-            Some(made::call_block(raw, call, &made::whole_input(call.arguments.as_deref())))
+            Some(templates::call_block(raw, call, &templates::whole_input(call.arguments.as_deref())))
         }
         _ => Some(raw.to_owned()),
     }

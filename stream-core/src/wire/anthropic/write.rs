@@ -8,60 +8,47 @@ use crate::block::BlockKey;
 use crate::delta::{Channel, DeltaKind, FinishReason, Usage};
 use crate::json;
 use crate::sse::Frame;
-use crate::wire::sink::{self, Sink};
-use crate::wire::turn::{Turn, TurnLedger, Weight};
-use crate::wire::{self, Ending, Fate, Odd, Outgoing, Part, Writer, WriterOptions};
+use crate::wire::sink::Sink;
+use crate::wire::turn::{RefusalRule, Turn, Weight};
+use crate::wire::writer::{self, Grammar, WireState};
+use crate::wire::{Fate, Odd, Outgoing, Part, WriterOptions};
 
 use super::block::{CHOICE, OPENS, is_empty_input};
 use super::blocks::{BlockKind, Blocks};
-use super::made::{self, Event};
 use super::normal;
+use super::templates::{self, StopFields};
 
 /// Writes one message.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct MessagesWriter {
-    pub(super) turns: TurnLedger,
-    pub(super) sink: Sink,
+    pub(super) state: WireState,
     pub(super) blocks: Blocks,
     /// Inserted text and calls that wait for the block on the wire to stop.
     pub(super) waiting: VecDeque<DeltaKind>,
-    /// Bytes of inserted text that found no place.
-    pub(super) unplaced: usize,
-    /// Token counts seen, also in what did not leave, and the event with the last of them.
-    pub(super) usage: Usage,
-    pub(super) last_usage: Option<Bytes>,
+    /// Token counts seen, also in what did not leave.
+    counts: Usage,
     /// The data of a `message_start` that did not leave.
     pub(super) held_opening: Option<Bytes>,
-    /// Frames that are not plain are written anew (rule 28).
-    pub(super) normalise: bool,
-    /// Why the last frame was written anew, and whether every part of it was kept.
-    pub(super) odd: Option<Odd>,
-    pub(super) untouched: bool,
 }
 
 impl MessagesWriter {
     pub(super) fn new(options: &WriterOptions) -> Self {
         Self {
-            turns: TurnLedger::new(options),
+            state: WireState::new(options, Sink::default()),
             blocks: Blocks::new(options.normalise),
-            normalise: options.normalise,
-            ..Self::default()
+            waiting: VecDeque::new(),
+            counts: Usage::default(),
+            held_opening: None,
         }
     }
 
     /// The frame as it is to be written: as it came if it is plain; `None` where nothing of it is an event.
     fn normal(&mut self, frame: Frame, parts: &mut Vec<Part>) -> Option<Frame> {
-        self.odd = frame.odd().filter(|_| self.normalise);
-        if self.odd.is_none() {
-            return Some(frame);
+        self.state.enter(&frame, frame.odd(), parts);
+        match self.state.odd {
+            None => Some(frame),
+            Some(_) => normal::frame(&frame, self.state.sink.is_named_or(&frame)),
         }
-        wire::without_stray(&frame, parts);
-        normal::frame(&frame, self.sink.is_named_or(&frame))
-    }
-
-    /// Writes an event of our own.
-    pub(super) fn emit(&mut self, (kind, event): Event, out: &mut Vec<Bytes>) {
-        self.sink.event(Some(kind), &event.finish(), out);
     }
 
     /// Takes in what counts of every part, whether it leaves or not.
@@ -69,7 +56,7 @@ impl MessagesWriter {
         for part in own(parts) {
             let weight = match &part.delta.kind {
                 DeltaKind::Usage(usage) => {
-                    self.usage.merge(*usage);
+                    self.counts.merge(*usage);
                     continue;
                 }
                 // A block that the provider runs, and its name.
@@ -78,7 +65,7 @@ impl MessagesWriter {
                 kind if kind.is_payload() => Weight::of(kind),
                 _ => continue,
             };
-            self.turns.note(part, part.fate, weight);
+            self.state.turns.note(part, part.fate, weight);
         }
     }
 
@@ -93,8 +80,8 @@ impl MessagesWriter {
         };
         let leaves = first.fate != Fate::Dropped;
         if let Some(displaced) = self.blocks.displace(item) {
-            self.turns.turn(CHOICE).whole_call(displaced);
-            self.emit(made::block_stop(displaced), out);
+            self.state.turns.turn(CHOICE).whole_call(displaced);
+            self.emit(templates::block_stop(displaced), out);
         }
         if let Some(number) = self.start(first.key, item, kind, leaves) {
             self.block_start(frame, (item, number), (first, kind), parts, out);
@@ -104,7 +91,7 @@ impl MessagesWriter {
     /// A block starts upstream. Gives its number on the wire, if it leaves.
     fn start(&mut self, key: Option<BlockKey>, item: u32, kind: BlockKind, leaves: bool) -> Option<u64> {
         let number = self.blocks.start(key, item, kind, leaves)?;
-        let turn = self.turns.turn(CHOICE);
+        let turn = self.state.turns.turn(CHOICE);
         turn.opened = true;
         if kind.may_run() {
             turn.half_call(number);
@@ -125,7 +112,7 @@ impl MessagesWriter {
             _ => None,
         });
         let text = text.unwrap_or_default();
-        if own(parts).all(|part| part.fate == Fate::Kept) && self.odd != Some(Odd::Type) {
+        if own(parts).all(|part| part.fate == Fate::Kept) && self.state.odd != Some(Odd::Type) {
             return self.keep(frame, item, number, out);
         }
         let data = data(frame);
@@ -134,39 +121,41 @@ impl MessagesWriter {
             (DeltaKind::Call(call), _) => {
                 let arguments = call.arguments.as_deref().unwrap_or_default();
                 let was_filled = json::member(block, "input").is_some_and(|input| !is_empty_input(input));
-                let fits = was_filled && json::is_object(arguments) && self.odd != Some(Odd::Type);
+                let fits = was_filled && json::is_object(arguments) && self.state.odd != Some(Odd::Type);
                 let input = if fits { arguments } else { "{}" };
-                self.emit(made::block_start(number, &made::call_block(block, call, input)), out);
+                self.emit(templates::block_start(number, &templates::call_block(block, call, input)), out);
                 if !fits && !arguments.is_empty() {
-                    self.emit(made::input_delta(number, arguments), out);
+                    self.emit(templates::input_delta(number, arguments), out);
                 }
             }
-            (DeltaKind::Opaque { .. }, _) if self.odd == Some(Odd::Type) => {
+            (DeltaKind::Opaque { .. }, _) if self.state.odd == Some(Odd::Type) => {
                 let input = json::member(block, "input").unwrap_or("{}");
                 let empty = json::set(block, &[("input", "{}")]);
-                self.emit(made::block_start(number, &empty), out);
-                self.emit(made::input_delta(number, input), out);
+                self.emit(templates::block_start(number, &empty), out);
+                self.emit(templates::input_delta(number, input), out);
             }
             (_, BlockKind::Thinking) => {
-                self.emit(made::block_start(number, &made::thinking_block(block, text)), out);
+                self.emit(templates::block_start(number, &templates::thinking_block(block, text)), out);
             }
-            (_, BlockKind::Text) => self.emit(made::block_start(number, &made::text_block(text)), out),
+            (_, BlockKind::Text) => {
+                self.emit(templates::block_start(number, &templates::text_block(text)), out);
+            }
             _ => self.keep(frame, item, number, out),
         }
     }
 
     /// A delta or stop of a block.
     fn block_event(&mut self, frame: &Frame, item: u32, part: &Part, out: &mut Vec<Bytes>) {
-        if self.normalise && part.fate != Fate::Dropped && !self.blocks.knows(part.key, item) {
+        if self.state.normalise && part.fate != Fate::Dropped && !self.blocks.knows(part.key, item) {
             self.start_unopened(item, part, out);
         }
-        if self.normalise
+        if self.state.normalise
             && part.fate != Fate::Dropped
             && matches!(part.delta.kind, DeltaKind::Call(_))
             && !self.blocks.takes_input(part.key, item)
         {
             // Some clients would give these arguments to a call that they are not of.
-            self.odd = self.odd.or(Some(Odd::Identity));
+            self.state.mark(Some(Odd::Identity));
             return;
         }
         let stops = part.delta.kind == DeltaKind::Stop;
@@ -174,16 +163,16 @@ impl MessagesWriter {
             if part.fate == Fate::Dropped {
                 return;
             }
-            self.turns.turn(CHOICE).opened = true;
+            self.state.turns.turn(CHOICE).opened = true;
             match (&part.delta.kind, part.fate) {
                 (DeltaKind::Text { text, .. }, Fate::Edited) if text.is_empty() => {}
                 (DeltaKind::Text { channel, text }, Fate::Edited) => {
-                    self.emit(made::text_delta(number, *channel, text), out);
+                    self.emit(templates::text_delta(number, *channel, text), out);
                 }
                 (DeltaKind::Call(call), Fate::Edited) => {
                     let arguments = call.arguments.as_deref().filter(|arguments| !arguments.is_empty());
                     if let Some(arguments) = arguments {
-                        self.emit(made::input_delta(number, arguments), out);
+                        self.emit(templates::input_delta(number, arguments), out);
                     }
                 }
                 _ => self.keep(frame, item, number, out),
@@ -192,7 +181,7 @@ impl MessagesWriter {
         // A block whose start did not leave has nothing that could, but for its end.
         if stops {
             if let Some(number) = self.blocks.stop(part.key, item) {
-                self.turns.turn(CHOICE).whole_call(number);
+                self.state.turns.turn(CHOICE).whole_call(number);
             }
             self.settle(false, out);
         }
@@ -202,18 +191,18 @@ impl MessagesWriter {
     fn start_unopened(&mut self, item: u32, part: &Part, out: &mut Vec<Bytes>) {
         let DeltaKind::Text { channel, .. } = part.delta.kind else { return };
         let (kind, block) = match channel {
-            Channel::Reasoning => (BlockKind::Thinking, made::thinking_block("{}", "")),
-            Channel::Content | Channel::Refusal => (BlockKind::Text, made::text_block("")),
+            Channel::Reasoning => (BlockKind::Thinking, templates::thinking_block("{}", "")),
+            Channel::Content | Channel::Refusal => (BlockKind::Text, templates::text_block("")),
         };
         if let Some(number) = self.start(part.key, item, kind, true) {
-            self.emit(made::block_start(number, &block), out);
+            self.emit(templates::block_start(number, &block), out);
         }
     }
 
     /// An event of the message as a whole, or of nothing at all.
     fn message_event(&mut self, frame: &Frame, parts: &[Part], out: &mut Vec<Bytes>) {
-        if own(parts).any(|part| matches!(part.delta.kind, DeltaKind::Usage(_))) {
-            self.last_usage = frame.data().or_else(|| frame.lenient_data());
+        if let Some(data) = writer::data(frame) {
+            self.state.remember_usage(&data, parts);
         }
         if own(parts).all(|part| part.fate == Fate::Dropped) {
             return;
@@ -223,15 +212,15 @@ impl MessagesWriter {
             _ => None,
         });
         match finish {
-            Some((reason, Fate::Edited)) => self.sink.patched(frame, &finish_with(frame, reason), out),
+            Some((reason, Fate::Edited)) => self.state.sink.patched(frame, &finish_with(frame, reason), out),
             // An ending takes its place, with the usage.
             Some((_, Fate::Dropped)) => return,
-            _ => self.sink.raw(frame, out),
+            _ => self.state.sink.raw(frame, out),
         }
         for part in own(parts).filter(|part| part.fate != Fate::Dropped) {
             if ends_message(&part.delta.kind) || matches!(part.delta.kind, DeltaKind::Error(_)) {
-                self.turns.note(part, part.fate, Weight::Nothing);
-                self.turns.turn(CHOICE).opened = true;
+                self.state.turns.note(part, part.fate, Weight::Nothing);
+                self.state.turns.turn(CHOICE).opened = true;
             }
         }
     }
@@ -239,37 +228,46 @@ impl MessagesWriter {
     /// Writes a frame as it came, but for the number of its block.
     fn keep(&mut self, frame: &Frame, item: u32, number: u64, out: &mut Vec<Bytes>) {
         if u64::from(item) == number {
-            return self.sink.raw(frame, out);
+            return self.state.sink.raw(frame, out);
         }
-        self.sink.patched(frame, &json::set(&data(frame), &[("index", &number.to_string())]), out);
+        self.state.sink.patched(frame, &json::set(&data(frame), &[("index", &number.to_string())]), out);
     }
 
-    /// A frame without the lines that belong to no event: one of them may be what was dropped.
-    fn event_only(frame: Frame) -> Frame {
-        let data = frame.data().or_else(|| frame.lenient_data());
-        let json = data.as_deref().and_then(|data| std::str::from_utf8(data).ok());
-        let alone = json.and_then(|json| sink::frame(sink::name(&frame, json).as_deref(), json));
-        alone.unwrap_or(frame)
+    /// The counts of the upstream's last `message_delta`, though it did not leave, else those known otherwise.
+    fn known_usage(&self) -> String {
+        let last = self.state.usage.as_deref().and_then(|data| std::str::from_utf8(data).ok());
+        let counts = last.and_then(|data| json::member(data, "usage")).filter(|usage| json::is_object(usage));
+        counts.map_or_else(|| templates::usage(self.counts), str::to_owned)
     }
 }
 
-impl Writer for MessagesWriter {
+impl Grammar for MessagesWriter {
+    type Own = ();
+
+    const REFUSAL: RefusalRule = RefusalRule::Together;
+
+    fn state(&self) -> &WireState {
+        &self.state
+    }
+
+    fn state_mut(&mut self) -> &mut WireState {
+        &mut self.state
+    }
+
     fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
-        self.untouched = outgoing.is_untouched();
         let Outgoing { frame, mut parts } = outgoing;
         self.note(&parts);
-        let Some(frame) = frame else {
+        let Some(frame) = frame.and_then(|frame| self.normal(frame, &mut parts)) else {
             return self.insert_all(&parts, out);
         };
-        let Some(frame) = self.normal(frame, &mut parts) else {
-            return self.insert_all(&parts, out);
-        };
-        self.sink.learn(&frame, frame.data_bytes());
+        self.state.sink.learn(&frame, frame.data_bytes());
         if parts.is_empty() {
-            return self.sink.raw(&frame, out);
+            return self.state.sink.raw(&frame, out);
         }
         let untouched = parts.iter().all(|part| part.fate == Fate::Kept);
-        let frame = if frame.is_stray() && !untouched { Self::event_only(frame) } else { frame };
+        // One of the lines that belong to no event may be what was dropped.
+        let alone = (frame.is_stray() && !untouched).then(|| writer::event_only(&frame)).flatten();
+        let frame = alone.unwrap_or(frame);
         if parts.iter().any(|part| part.delta.kind == DeltaKind::Opening) {
             return self.opening(&frame, &parts, out);
         }
@@ -288,43 +286,37 @@ impl Writer for MessagesWriter {
         }
     }
 
-    fn end(&mut self, ending: &Ending, out: &mut Vec<Bytes>) {
-        self.end_stream(ending, out);
-    }
-
-    fn keep_alive(&self) -> Bytes {
-        if self.turns.known(CHOICE).is_some_and(|turn| turn.opened) {
-            return Bytes::from_static(b"event: ping\ndata: {\"type\": \"ping\"}\n\n");
+    fn open(&mut self, out: &mut Vec<Bytes>) {
+        if !self.state.turns.turn(CHOICE).opened {
+            let opening = self.held_opening.take().unwrap_or_default();
+            let opening = String::from_utf8_lossy(&opening);
+            let message = json::member(&opening, "message");
+            let message = templates::message(message, &[], &StopFields::default());
+            self.emit(templates::message_start(&message), out);
         }
-        Bytes::from_static(b": keep-alive\n\n")
     }
 
-    fn whole(&mut self, body: Outgoing, ending: Option<&Ending>) -> Bytes {
-        self.whole_body(&body, ending)
+    fn refuse(&mut self, _choices: &[u32], message: &str, out: &mut Vec<Bytes>) {
+        // Text that waited for a block to stop still says why; a call would be run.
+        self.waiting.retain(|kind| matches!(kind, DeltaKind::Text { .. }));
+        for number in self.blocks.close_all() {
+            self.emit(templates::block_stop(number), out);
+        }
+        self.settle(true, out);
+        let usage = self.known_usage();
+        self.emit(templates::message_delta(&StopFields::refusal(message), &usage), out);
+        self.emit(templates::message_stop(), out);
     }
 
-    fn ended(&self) -> bool {
-        self.turns.has_ended()
-    }
-
-    fn is_plain(&self) -> bool {
-        let finished = self.turns.known(CHOICE).is_some_and(Turn::is_finished);
-        self.sink.is_at_border() && !self.turns.has_ended() && !finished && self.waiting.is_empty()
-    }
-
-    fn unplaced(&mut self) -> usize {
-        std::mem::take(&mut self.unplaced)
-    }
-
-    fn normalised(&mut self) -> Option<Odd> {
-        self.odd.take().filter(|_| self.untouched)
+    fn is_idle(&self) -> bool {
+        let finished = self.state.turns.known(CHOICE).is_some_and(Turn::is_finished);
+        !finished && self.waiting.is_empty()
     }
 }
 
 /// The data of a frame that is written anew.
 pub(super) fn data(frame: &Frame) -> String {
-    let data = frame.data().or_else(|| frame.lenient_data()).unwrap_or_default();
-    String::from_utf8_lossy(&data).into_owned()
+    String::from_utf8_lossy(&writer::data(frame).unwrap_or_default()).into_owned()
 }
 
 /// The parts that came with the frame.

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use super::{SpanNode, mark};
-use crate::json::Object;
 use crate::wire::DecodeError;
 
 /// A value of a document: its text, and the values that were looked for within it.
@@ -107,14 +106,6 @@ impl<'d> Value<'d> {
     pub(crate) fn unknown(self) -> impl Iterator<Item = (Cow<'d, str>, Value<'d>)> {
         let unknown = self.all_members().filter(|member| member.node().known.is_none());
         unknown.map(|member| (member.key(), member))
-    }
-
-    /// An object of its members for which `new` has a value, in their order.
-    pub(crate) fn map(self, mut new: impl FnMut(&str, Value<'d>) -> Option<Cow<'d, str>>) -> Object {
-        self.members().fold(Object::new(), |object, (name, member)| match new(&name, member) {
-            Some(new) => object.raw(&name, &new),
-            None => object,
-        })
     }
 
     /// The items of a known list, null ones included; none of any other value.

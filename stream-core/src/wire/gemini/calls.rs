@@ -1,15 +1,12 @@
-//! What has left of each candidate, and what its calls leave behind.
+//! What the calls of a candidate leave behind, beside its turn.
 
 use crate::block::BlockKey;
 use crate::delta::{DeltaKind, Text};
 use crate::wire::turn::{TurnLedger, Weight};
-use crate::wire::{Fate, Part, WriterOptions};
+use crate::wire::{Fate, Part};
 
 /// The turns of the candidates, with their calls.
-#[derive(Debug)]
-pub(super) struct CandidateLedger {
-    pub(super) turns: TurnLedger<CallTrail>,
-}
+pub(super) type CandidateLedger = TurnLedger<CallTrail>;
 
 /// What the calls of one candidate leave behind.
 #[derive(Debug, Default)]
@@ -21,16 +18,12 @@ pub(super) struct CallTrail {
 }
 
 impl CandidateLedger {
-    pub(super) fn new(options: &WriterOptions) -> Self {
-        Self { turns: TurnLedger::new(options) }
-    }
-
     /// Writes down what becomes of a part. Answers with the choices that finish here without an answer, though they had one,
     /// and with what each says.
-    pub(super) fn note(&mut self, part: &Part, fate: Fate) -> Vec<(u32, Text)> {
-        let notices = self.turns.notices(part, fate);
+    pub(super) fn book(&mut self, part: &Part, fate: Fate) -> Vec<(u32, Text)> {
+        let notices = self.notices(part, fate);
         let leaves = fate != Fate::Dropped;
-        let Some(turn) = self.turns.note(part, fate, Weight::of(&part.delta.kind)) else { return notices };
+        let Some(turn) = self.note(part, fate, Weight::of(&part.delta.kind)) else { return notices };
         match &part.delta.kind {
             _ if fate == Fate::Inserted => {}
             DeltaKind::Call(call) if call.starts || leaves => {
@@ -63,7 +56,7 @@ impl CandidateLedger {
             DeltaKind::Stop | DeltaKind::Annotation { .. } => true,
             _ => false,
         };
-        let is_gone = || self.turns.turns().any(|turn| turn.own.gone.is_some() && turn.own.gone == part.key);
+        let is_gone = || self.turns().any(|turn| turn.own.gone.is_some() && turn.own.gone == part.key);
         if follows && is_gone() { Fate::Dropped } else { part.fate }
     }
 
@@ -74,24 +67,24 @@ impl CandidateLedger {
 
     /// Whether a part opens a call for which a signature waits.
     pub(super) fn signs(&self, part: &Part) -> bool {
-        let turn = part.delta.choice.and_then(|choice| self.turns.known(choice));
+        let turn = part.delta.choice.and_then(|choice| self.known(choice));
         matches!(&part.delta.kind, DeltaKind::Call(call) if call.starts)
             && turn.is_some_and(|turn| turn.own.signature.is_some())
     }
 
     /// Whether a call of the choice has left in part.
     pub(super) fn is_open(&self, choice: u32) -> bool {
-        self.turns.known(choice).is_some_and(|turn| turn.is_half(CALL))
+        self.known(choice).is_some_and(|turn| turn.is_half(CALL))
     }
 
     /// Puts the signature of a dropped call aside.
     pub(super) fn keep_signature(&mut self, choice: u32, signature: &str) {
-        self.turns.turn(choice).own.signature = Some(signature.into());
+        self.turn(choice).own.signature = Some(signature.into());
     }
 
     /// The signature that the next call of a choice is to carry, if it has none itself.
     pub(super) fn take_signature(&mut self, choice: u32) -> Option<String> {
-        self.turns.turn(choice).own.signature.take()
+        self.turn(choice).own.signature.take()
     }
 }
 

@@ -7,10 +7,10 @@
 
 mod calls;
 mod grammar;
-mod made;
 mod partial;
 mod read;
 mod rebuild;
+mod templates;
 mod whole;
 mod write;
 
@@ -22,6 +22,7 @@ pub use partial::join_partial_args;
 use crate::delta::FinishKind;
 use crate::sse::Frame;
 use crate::wire::document::{Of, Spans, Value};
+use crate::wire::writer::FormatWriter;
 use crate::wire::{DecodeError, Decoded, Odd, Piece, PieceName, Traits, WireFormat, Writer, WriterOptions};
 
 /// The format of Gemini's `streamGenerateContent` (`alt=sse`, or a JSON array as a whole body) and
@@ -87,6 +88,6 @@ impl WireFormat for Gemini {
     }
 
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {
-        Box::new(write::GeminiWriter::new(options))
+        Box::new(FormatWriter(write::GeminiWriter::new(options)))
     }
 }

@@ -5,11 +5,12 @@ use std::collections::HashSet;
 
 use super::calls::CandidateLedger;
 use super::grammar::{KEPT_OF_CANDIDATE, KEPT_OF_CONTENT, KEPT_OF_ERROR, KEPT_OF_RESPONSE};
-use super::made::{self, Draft, draft};
 use super::read::{BESIDE, locate};
+use super::templates::{self, Draft, draft};
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind};
-use crate::json;
+use crate::json::{self, Object};
 use crate::wire::document::{Rewrite, Value};
+use crate::wire::template::{Raw, object, renewed};
 use crate::wire::{Fate, Part};
 
 /// How a rebuilt response closes the choices that finish in it.
@@ -43,8 +44,8 @@ pub(super) fn patch(ledger: &mut CandidateLedger, response: Value<'_>, parts: &[
             let parts = candidate.and_then(|candidate| candidate.get("content")?.get("parts"))?;
             let came = parts.items().nth(part.delta.place.inner as usize)?;
             let signature = ledger.take_signature(part.delta.choice.unwrap_or_default())?;
-            if made::signature(came.raw()).is_none() {
-                rewrite.set(came, made::with_signature(came.raw(), &signature));
+            if templates::signature(came.raw()).is_none() {
+                rewrite.set(came, templates::with_signature(came.raw(), &signature));
             }
         }
     }
@@ -77,7 +78,7 @@ pub(super) fn rebuild(
     }
     let Rebuild { ledger, candidates, mut drafts, .. } = rebuild;
     if let Closing::Refused(message) = closing {
-        for number in ledger.turns.choices() {
+        for number in ledger.choices() {
             draft(&mut drafts, number).refuse(message);
         }
     }
@@ -92,16 +93,12 @@ fn build(response: Value<'_>, candidates: &[Taken<'_>], drafts: &[Draft<'_>]) ->
         Some(candidate) => candidate.build(draft),
         None => draft.candidate(),
     }));
-    let mut has_candidates = drafts.is_empty();
-    let response = response.map(|name, value| match name {
-        "candidates" => {
-            has_candidates = true;
-            Some(Cow::Owned(candidates.clone()))
-        }
-        "error" => Some(Cow::Owned(json::only(value.raw(), &KEPT_OF_ERROR).finish())),
-        name => KEPT_OF_RESPONSE.contains(&name).then_some(Cow::Borrowed(value.raw())),
-    });
-    response.maybe("candidates", Some(&*candidates).filter(|_| !has_candidates)).finish()
+    let came = response.raw();
+    let listed = !drafts.is_empty() || json::member(came, "candidates").is_some();
+    let candidates = listed.then(|| ("candidates", object! { "candidates": Raw(candidates) }));
+    let error = json::member(came, "error");
+    let error = error.map(|error| ("error", object! { "error": json::only(error, &KEPT_OF_ERROR) }));
+    renewed(came, &KEPT_OF_RESPONSE, candidates.into_iter().chain(error)).finish()
 }
 
 /// A candidate taken apart.
@@ -119,58 +116,33 @@ impl<'d> Taken<'d> {
     }
 
     fn build(&self, draft: &Draft<'_>) -> String {
-        let mut candidate = json::Object::new();
-        let (mut said, mut finished) = (false, false);
-        for (name, value) in self.candidate.members() {
-            candidate = match &*name {
-                "content" => {
-                    said = true;
-                    candidate.raw(&name, &self.content(draft))
-                }
-                "finishReason" => {
-                    finished = true;
-                    draft.finish(candidate)
-                }
-                known if KEPT_OF_CANDIDATE.contains(&known) => candidate.raw(&name, value.raw()),
-                _ => candidate,
-            };
-        }
-        if !said && !draft.parts.is_empty() {
-            candidate = candidate.raw("content", &draft.content());
-        }
-        if !finished {
-            candidate = draft.finish(candidate);
-        }
-        candidate.finish()
+        let came = self.candidate.raw();
+        let says = !draft.parts.is_empty() || json::member(came, "content").is_some();
+        let content = object! { "content": says.then(|| Raw(self.content(draft))) };
+        let finish = draft.finish(Object::new());
+        renewed(came, &KEPT_OF_CANDIDATE, [("content", content), ("finishReason", finish)]).finish()
     }
 
     fn content(&self, draft: &Draft<'_>) -> String {
         let content = self.content.filter(|content| content.members().next().is_some());
-        let parts = (!draft.parts.is_empty()).then(|| json::array(&draft.parts));
-        let (content, parts) = match (content, parts) {
-            (None, None) => return String::from("{}"),
-            (None, Some(_)) => return draft.content(),
-            (Some(content), parts) => (content, parts),
-        };
-        let mut said = false;
-        let content = content.map(|name, value| match name {
-            "parts" => {
-                said = true;
-                parts.clone().map(Cow::Owned)
+        let parts = (!draft.parts.is_empty()).then(|| Raw(json::array(&draft.parts)));
+        match (content, parts) {
+            (None, None) => String::from("{}"),
+            (None, Some(_)) => draft.content(),
+            (Some(content), parts) => {
+                renewed(content.raw(), &KEPT_OF_CONTENT, [("parts", object! { "parts": parts })]).finish()
             }
-            name => KEPT_OF_CONTENT.contains(&name).then_some(Cow::Borrowed(value.raw())),
-        });
-        content.maybe("parts", parts.as_deref().filter(|_| !said)).finish()
+        }
     }
 }
 
 /// Makes the part that an inserted delta asks for.
 pub(super) fn inserted(ledger: &mut CandidateLedger, delta: &Delta) -> Option<String> {
     match &delta.kind {
-        DeltaKind::Text { channel, text } if !text.is_empty() => Some(made::text(*channel, text, None)),
+        DeltaKind::Text { channel, text } if !text.is_empty() => Some(templates::text(*channel, text, None)),
         DeltaKind::Call(call) => {
             let signature = ledger.take_signature(delta.choice.unwrap_or_default());
-            Some(made::call(call, signature.as_deref()))
+            Some(templates::call(call, signature.as_deref()))
         }
         _ => None,
     }
@@ -224,8 +196,8 @@ impl<'d> Rebuild<'_, 'd> {
         if finishes && !matches!(closing, Closing::Own) {
             return;
         }
-        for (choice, notice) in self.ledger.note(part, fate) {
-            let made = made::text(Channel::Content, &notice, None);
+        for (choice, notice) in self.ledger.book(part, fate) {
+            let made = templates::text(Channel::Content, &notice, None);
             draft(&mut self.drafts, choice).parts.push(made.into());
         }
     }
@@ -246,7 +218,7 @@ impl<'d> Rebuild<'_, 'd> {
             }
             return;
         }
-        let own = made::signature(raw).filter(|_| self.signed != Some(place));
+        let own = templates::signature(raw).filter(|_| self.signed != Some(place));
         self.signed = Some(place);
         if let Some(made) = self.piece(part, fate, raw, own) {
             self.push(candidate, made.into());
@@ -257,9 +229,9 @@ impl<'d> Rebuild<'_, 'd> {
     fn moved(&mut self, part: &Part, raw: &'d str) -> Cow<'d, str> {
         if self.ledger.signs(part)
             && let Some(signature) = self.ledger.take_signature(part.delta.choice.unwrap_or_default())
-            && made::signature(raw).is_none()
+            && templates::signature(raw).is_none()
         {
-            return made::with_signature(raw, &signature).into();
+            return templates::with_signature(raw, &signature).into();
         }
         raw.into()
     }
@@ -272,7 +244,7 @@ impl<'d> Rebuild<'_, 'd> {
             DeltaKind::Text { channel, text } => {
                 // A signature outlives its text (rule 22).
                 let text = if leaves { &**text } else { "" };
-                (!text.is_empty() || own.is_some()).then(|| made::text(*channel, text, own))
+                (!text.is_empty() || own.is_some()).then(|| templates::text(*channel, text, own))
             }
             DeltaKind::Call(call) if leaves => {
                 self.called = Some(place(part));
@@ -285,11 +257,11 @@ impl<'d> Rebuild<'_, 'd> {
                 None
             }
             DeltaKind::Opaque { kind, .. } if leaves => {
-                json::member(raw, kind).map(|value| made::field(kind, value, own))
+                json::member(raw, kind).map(|value| templates::field(kind, value, own))
             }
-            DeltaKind::Opaque { .. } => own.map(|own| made::text(Channel::Content, "", Some(own))),
+            DeltaKind::Opaque { .. } => own.map(|own| templates::text(Channel::Content, "", Some(own))),
             DeltaKind::Stop if leaves && self.called != Some(place(part)) && self.ledger.is_open(choice) => {
-                Some(made::field("functionCall", "{}", own))
+                Some(templates::field("functionCall", "{}", own))
             }
             _ => None,
         }
@@ -300,9 +272,9 @@ impl<'d> Rebuild<'_, 'd> {
         let signature = own.or(waiting.as_deref());
         let came = json::member(raw, "functionCall");
         match came {
-            Some(came) if fate == Fate::Kept => made::field("functionCall", came, signature),
-            came if !call.starts => made::fragment(came, call.arguments.as_deref(), signature),
-            _ => made::call(call, signature),
+            Some(came) if fate == Fate::Kept => templates::field("functionCall", came, signature),
+            came if !call.starts => templates::fragment(came, call.arguments.as_deref(), signature),
+            _ => templates::call(call, signature),
         }
     }
 

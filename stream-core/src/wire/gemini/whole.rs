@@ -2,57 +2,66 @@
 
 use bytes::Bytes;
 
-use super::made;
 use super::read::locate;
 use super::rebuild::Closing;
 use super::write::GeminiWriter;
 use crate::json;
-use crate::sse::Frame;
-use crate::wire::{Ending, EndingKind, Fate, Outgoing, Part};
+use crate::wire::writer::{Templates as _, WholeBody};
+use crate::wire::{Ending, Fate, Part};
 
-impl GeminiWriter {
-    /// Writes each response of the body as one of a stream, and the refusal into the only one, or behind the last.
-    pub(super) fn whole_body(&mut self, body: &Outgoing, ending: Option<&Ending>) -> Bytes {
-        // Of a body that could not be read there is no frame, and an ending all the same.
-        let data = body.frame.as_ref().and_then(Frame::data).unwrap_or_default();
-        let text = std::str::from_utf8(&data).unwrap_or_default();
+/// The responses of a body.
+struct Elements<'b> {
+    responses: Vec<&'b str>,
+    is_array: bool,
+}
+
+impl<'b> Elements<'b> {
+    fn of(body: &'b [u8]) -> Self {
+        let text = std::str::from_utf8(body).unwrap_or_default();
         let elements = if text.trim_start().starts_with('[') { json::items(text) } else { None };
-        let array = elements.is_some();
-        let elements = elements.unwrap_or_else(|| vec![text]);
-        let list = |responses: Vec<String>| match responses {
-            responses if array => json::array(responses),
-            mut responses => responses.pop().unwrap_or_else(|| "{}".into()),
-        };
-        let closing = match ending {
+        Self { is_array: elements.is_some(), responses: elements.unwrap_or_else(|| vec![text]) }
+    }
+
+    /// The body of these responses.
+    fn list(&self, mut responses: Vec<String>) -> String {
+        match self.is_array {
+            true => json::array(responses),
+            false => responses.pop().unwrap_or_else(|| "{}".into()),
+        }
+    }
+}
+
+impl WholeBody for GeminiWriter {
+    /// Writes each response of the body as one of a stream, and the refusal into the only one, or behind the last.
+    fn body(&mut self, came: &Bytes, mut parts: &[Part], refusal: Option<&str>) -> String {
+        let elements = Elements::of(came);
+        let closing = match refusal {
             None => Closing::Own,
-            Some(ending) if ending.kind == EndingKind::Error => {
-                self.ledger.turns.end();
-                return list(vec![made::error(ending)]).into();
-            }
-            Some(_) if array => Closing::Later,
-            Some(Ending { message, .. }) => Closing::Refused(message),
+            Some(_) if elements.is_array => Closing::Later,
+            Some(message) => Closing::Refused(message),
         };
         let mut responses = Vec::new();
-        let mut untouched = true;
-        let mut rest = &body.parts[..];
-        for (element, text) in elements.into_iter().enumerate() {
-            let (parts, later) = rest.split_at(belonging(rest, element));
-            rest = later;
-            self.latest.learn(&data.slice_ref(text.as_bytes()), parts);
+        let mut untouched = refusal.is_none();
+        for (element, text) in elements.responses.iter().enumerate() {
+            let (of_element, later) = parts.split_at(belonging(parts, element));
+            parts = later;
+            self.remember(&came.slice_ref(text.as_bytes()), of_element);
             let mut written = Vec::new();
-            self.response(Some(text.as_bytes()), parts, closing, &mut written);
+            self.response(Some(text.as_bytes()), of_element, closing, &mut written);
             untouched &= matches!(written[..], [None]);
-            responses.extend(written.into_iter().map(|made| made.unwrap_or_else(|| text.to_owned())));
+            responses.extend(written.into_iter().map(|made| made.unwrap_or_else(|| (*text).to_owned())));
         }
-        self.ledger.turns.end();
-        match ending {
-            None if untouched => return data,
-            Some(ending) if array || responses.is_empty() => {
-                responses.push(self.refusal(&self.ledger.turns.choices(), &ending.message));
-            }
-            _ => {}
+        if untouched {
+            return String::from_utf8_lossy(came).into_owned();
         }
-        list(responses).into()
+        if let Some(message) = refusal.filter(|_| elements.is_array || responses.is_empty()) {
+            responses.push(self.refusal(&self.state.turns.choices(), message).finish());
+        }
+        elements.list(responses)
+    }
+
+    fn error_body(&mut self, came: &Bytes, _parts: &[Part], ending: &Ending) -> String {
+        Elements::of(came).list(vec![Self::error(ending).data.finish()])
     }
 }
 

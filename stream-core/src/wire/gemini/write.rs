@@ -2,29 +2,27 @@
 
 use bytes::Bytes;
 
-use super::calls::CandidateLedger;
+use super::calls::CallTrail;
 use super::grammar::RESPONSE;
-use super::made::{self, Draft, draft};
 use super::read::{BESIDE, locate};
 use super::rebuild::{Closing, inserted, patch, rebuild};
+use super::templates::{self, Draft, draft};
 use crate::delta::{Channel, DeltaKind, Text};
-use crate::json;
+use crate::json::{self, Object};
 use crate::sse::Frame;
 use crate::wire::document::{Of, Spans};
 use crate::wire::sink::Sink;
-use crate::wire::{Ending, EndingKind, Fate, Odd, Outgoing, Part, Writer, WriterOptions, without_stray};
+use crate::wire::template::MadeEvent;
+use crate::wire::turn::RefusalRule;
+use crate::wire::writer::{self, Grammar, WireState};
+use crate::wire::{Fate, Odd, Outgoing, Part, WriterOptions};
 
 /// Writes one Gemini response.
 #[derive(Debug)]
 pub(super) struct GeminiWriter {
-    normalise: bool,
-    /// Candidates are put where a reader by position finds them, too: the request did not ask for several.
-    places: bool,
-    /// Why the frame that was written last was normalised.
-    normalised: Option<Odd>,
-    pub(super) ledger: CandidateLedger,
-    pub(super) latest: Latest,
-    sink: Sink,
+    pub(super) state: WireState<CallTrail>,
+    /// The data of the last frame with a choice; it is read only if something made here repeats its names.
+    latest: Option<Bytes>,
     /// Empty between frames; kept so that an untouched frame allocates nothing.
     responses: Vec<Response>,
 }
@@ -34,14 +32,14 @@ pub(super) type Response = Option<String>;
 
 impl GeminiWriter {
     pub(super) fn new(options: &WriterOptions) -> Self {
-        Self {
-            normalise: options.normalise,
-            places: options.normalise && !options.several,
-            normalised: None,
-            ledger: CandidateLedger::new(options),
-            latest: Latest::default(),
-            sink: Sink::following(),
-            responses: Vec::new(),
+        Self { state: WireState::new(options, Sink::following()), latest: None, responses: Vec::new() }
+    }
+
+    /// Keeps the frames that told last what endings and insertions repeat.
+    pub(super) fn remember(&mut self, data: &Bytes, parts: &[Part]) {
+        self.state.remember_usage(data, parts);
+        if parts.iter().any(|part| part.delta.choice.is_some()) {
+            self.latest = Some(data.clone());
         }
     }
 
@@ -54,7 +52,7 @@ impl GeminiWriter {
         into: &mut Vec<Response>,
     ) {
         let ends = matches!(closing, Closing::Own);
-        if ends && self.ledger.leaves_alone(parts) {
+        if ends && self.state.turns.leaves_alone(parts) {
             return self.raw(None, parts, into);
         }
         let mut spans = Spans::default();
@@ -67,18 +65,18 @@ impl GeminiWriter {
             }
             return;
         };
-        if ends && let Some(patched) = patch(&mut self.ledger, response, parts) {
+        if ends && let Some(patched) = patch(&mut self.state.turns, response, parts) {
             let patched = Some(patched).filter(|patched| Some(&**patched) != text);
             return self.raw(patched, parts, into);
         }
-        into.extend(rebuild(&mut self.ledger, response, parts, closing).map(Some));
+        into.extend(rebuild(&mut self.state.turns, response, parts, closing).map(Some));
     }
 
     /// Writes a response as it is, after the notice where it finishes an answer of which nothing is left.
     fn raw(&mut self, response: Response, parts: &[Part], into: &mut Vec<Response>) {
         let mut notices = Vec::new();
         for part in parts {
-            notices.extend(self.ledger.note(part, part.fate));
+            notices.extend(self.state.turns.book(part, part.fate));
         }
         self.notices(&notices, into);
         into.push(response);
@@ -91,12 +89,12 @@ impl GeminiWriter {
         let mut written = false;
         for part in parts {
             if part.fate == Fate::Inserted
-                && let Some(made) = inserted(&mut self.ledger, &part.delta)
+                && let Some(made) = inserted(&mut self.state.turns, &part.delta)
             {
                 let choice = part.delta.choice.unwrap_or_default();
                 draft(&mut drafts, choice).parts.push(made.into());
             }
-            let notices = self.ledger.note(part, part.fate);
+            let notices = self.state.turns.book(part, part.fate);
             if part.fate != Fate::Inserted {
                 self.made(&std::mem::take(&mut drafts), into);
                 self.notices(&notices, into);
@@ -112,29 +110,35 @@ impl GeminiWriter {
     fn notices(&self, notices: &[(u32, Text)], into: &mut Vec<Response>) {
         let drafts = notices
             .iter()
-            .map(|(choice, notice)| Draft::of(*choice, made::text(Channel::Content, notice, None)));
+            .map(|(choice, notice)| Draft::of(*choice, templates::text(Channel::Content, notice, None)));
         self.made(&drafts.collect::<Vec<_>>(), into);
     }
 
     fn made(&self, drafts: &[Draft<'_>], into: &mut Vec<Response>) {
         if !drafts.is_empty() {
-            into.push(Some(made::response(drafts, &self.latest.names())));
+            into.push(Some(templates::response(drafts, &self.names()).finish()));
         }
     }
 
     /// The response that refuses the choices.
-    pub(super) fn refusal(&self, choices: &[u32], message: &str) -> String {
+    pub(super) fn refusal(&self, choices: &[u32], message: &str) -> Object {
         let mut drafts: Vec<Draft<'_>> = choices.iter().map(|choice| Draft::new(*choice)).collect();
         drafts.iter_mut().for_each(|draft| draft.refuse(message));
-        let mut envelope = Vec::from_iter(self.latest.usage());
-        envelope.extend(self.latest.names());
-        made::response(&drafts, &envelope)
+        let mut envelope = Vec::from_iter(field([self.state.usage.as_ref()], "usageMetadata"));
+        envelope.extend(self.names());
+        templates::response(&drafts, &envelope)
+    }
+
+    /// What responses of one stream have in common.
+    fn names(&self) -> Vec<(&'static str, String)> {
+        let told = [self.latest.as_ref(), self.state.usage.as_ref()];
+        ["modelVersion", "responseId"].into_iter().filter_map(|name| field(told, name)).collect()
     }
 
     /// Writes a response as an event.
     fn event(&mut self, json: &str, out: &mut Vec<Bytes>) {
-        let padded = self.places.then(|| padded(json)).flatten();
-        self.sink.event(None, padded.as_deref().unwrap_or(json), out);
+        let padded = self.state.by_position().then(|| padded(json)).flatten();
+        self.state.sink.event(None, padded.as_deref().unwrap_or(json), out);
     }
 
     /// What is not plain about a frame, given what the request asked for.
@@ -144,80 +148,63 @@ impl GeminiWriter {
                 part.delta.choice.filter(|_| part.fate != Fate::Inserted && part.delta.place.inner != BESIDE);
             number.is_some_and(|number| locate(part.delta.place.outer).1 != number as usize)
         };
-        let position = (self.places && parts.iter().any(misplaced)).then_some(Odd::Position);
-        position.or(frame.odd()).filter(|_| self.normalise)
+        let position = self.state.by_position() && parts.iter().any(misplaced);
+        position.then_some(Odd::Position).or(frame.odd())
     }
 }
 
-impl Writer for GeminiWriter {
-    fn frame(&mut self, frame: Outgoing, out: &mut Vec<Bytes>) {
-        let Outgoing { frame, mut parts } = frame;
-        let odd = frame.as_ref().and_then(|frame| self.odd(frame, &parts));
-        if parts.iter().all(|part| part.fate == Fate::Kept) {
-            self.normalised = odd;
-        }
-        if let (Some(_), Some(frame)) = (odd, &frame) {
-            without_stray(frame, &mut parts);
-            if parts.is_empty() {
+impl Grammar for GeminiWriter {
+    type Own = CallTrail;
+
+    const REFUSAL: RefusalRule = RefusalRule::Each;
+
+    fn state(&self) -> &WireState<CallTrail> {
+        &self.state
+    }
+
+    fn state_mut(&mut self) -> &mut WireState<CallTrail> {
+        &mut self.state
+    }
+
+    fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
+        let Outgoing { frame, mut parts } = outgoing;
+        let mut data = None;
+        if let Some(frame) = &frame {
+            let odd = self.odd(frame, &parts);
+            self.state.enter(frame, odd, &mut parts);
+            if self.state.odd.is_some() && parts.is_empty() {
                 return;
             }
-        }
-        let data = frame.as_ref().and_then(|frame| frame.data().or_else(|| frame.lenient_data()));
-        if let Some(frame) = &frame {
-            self.sink.learn(frame, data.as_deref());
+            data = writer::data(frame);
+            self.state.sink.learn(frame, data.as_deref());
         }
         if let Some(data) = &data {
-            self.latest.learn(data, &parts);
+            self.remember(data, &parts);
         }
         let mut responses = std::mem::take(&mut self.responses);
         self.response(data.as_deref(), &parts, Closing::Own, &mut responses);
         for response in responses.drain(..) {
             match (response, &frame) {
                 (Some(json), _) => self.event(&json, out),
-                (None, Some(_)) if odd.is_some() => {
+                (None, Some(_)) if self.state.odd.is_some() => {
                     // Comments, and lines that say nothing, do not leave.
                     if let Some(json) = data.as_deref().and_then(|data| std::str::from_utf8(data).ok()) {
                         self.event(json, out);
                     }
                 }
-                (None, Some(frame)) => self.sink.raw(frame, out),
+                (None, Some(frame)) => self.state.sink.raw(frame, out),
                 (None, None) => {}
             }
         }
         self.responses = responses;
     }
 
-    fn end(&mut self, ending: &Ending, out: &mut Vec<Bytes>) {
-        if self.ledger.turns.has_ended() {
-            return;
-        }
-        let refusable = match ending.kind {
-            EndingKind::Refuse => self.ledger.turns.refusable(false),
-            EndingKind::Error => None,
-        };
-        let json = match refusable {
-            Some(choices) => self.refusal(&choices, &ending.message),
-            None => made::error(ending),
-        };
-        self.ledger.turns.end();
-        self.event(&json, out);
+    fn refuse(&mut self, choices: &[u32], message: &str, out: &mut Vec<Bytes>) {
+        self.emit(MadeEvent::unnamed(self.refusal(choices, message)), out);
     }
 
-    fn keep_alive(&self) -> Bytes {
-        // An empty line: Google's own SDK fails on comments (rule 23).
-        Bytes::from_static(self.sink.line_end().as_bytes())
-    }
-
-    fn whole(&mut self, body: Outgoing, ending: Option<&Ending>) -> Bytes {
-        self.whole_body(&body, ending)
-    }
-
-    fn ended(&self) -> bool {
-        self.ledger.turns.has_ended()
-    }
-
-    fn normalised(&mut self) -> Option<Odd> {
-        self.normalised.take()
+    fn emit(&mut self, event: MadeEvent, out: &mut Vec<Bytes>) {
+        self.event(&event.data.finish(), out);
     }
 }
 
@@ -228,36 +215,9 @@ fn padded(json: &str) -> Option<String> {
     let items = json::items(candidates)?;
     let [item] = items[..] else { return None };
     let number = json::member(item, "index").and_then(json::count).filter(|number| *number > 0)?;
-    let before = (0..number).map(|number| format!(r#"{{"index":{number}}}"#));
+    let before = (0..number).map(templates::no_candidate);
     let all = json::array(before.chain([item.to_owned()]));
     Some(json::set(json, &[("candidates", &all)]))
-}
-
-/// The frames that told last what endings and insertions repeat; they are read only if it comes to that.
-#[derive(Debug, Default)]
-pub(super) struct Latest {
-    usage: Option<Bytes>,
-    latest: Option<Bytes>,
-}
-
-impl Latest {
-    pub(super) fn learn(&mut self, data: &Bytes, parts: &[Part]) {
-        if parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Usage(_))) {
-            self.usage = Some(data.clone());
-        }
-        if parts.iter().any(|part| part.delta.choice.is_some()) {
-            self.latest = Some(data.clone());
-        }
-    }
-
-    fn usage(&self) -> Option<(&'static str, String)> {
-        field([self.usage.as_ref()], "usageMetadata")
-    }
-
-    fn names(&self) -> Vec<(&'static str, String)> {
-        let told = [self.latest.as_ref(), self.usage.as_ref()];
-        ["modelVersion", "responseId"].into_iter().filter_map(|name| field(told, name)).collect()
-    }
 }
 
 /// A top-level field of the first frame that has it.

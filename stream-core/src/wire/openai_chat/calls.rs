@@ -7,29 +7,31 @@ use crate::delta::{CallDelta, CallFlavor, DeltaKind, Slot, Text};
 use crate::json;
 use crate::wire::numbering::WireNumbering;
 use crate::wire::turn::{Turn, TurnLedger, Weight};
-use crate::wire::{Fate, Odd, Part, WriterOptions};
+use crate::wire::{Fate, Odd, Part};
 
 /// The turns of the choices, with their calls.
-#[derive(Debug, Default)]
-pub(super) struct ChoiceLedger {
-    pub(super) turns: TurnLedger<ChoiceCalls>,
-    /// How far the index of each call is shifted; settled when the call opens.
-    shifts: HashMap<BlockKey, i64>,
-    /// How each call leaves, where frames that are not plain are written anew.
-    written: HashMap<BlockKey, Written>,
-    /// Some choice is tainted.
-    tainted: bool,
-}
+pub(super) type ChoiceLedger = TurnLedger<ChoiceCalls>;
 
 /// The calls of one choice.
 #[derive(Debug, Default)]
 pub(super) struct ChoiceCalls {
     /// Something was dropped, edited or inserted: copies of what the choice said are stale.
     tainted: bool,
-    numbering: WireNumbering,
-    /// How many calls the upstream has opened, and the one it opened last.
-    came: u64,
+    numbers: CallNumbers,
+    /// How far the index of each call is shifted; settled when the call opens.
+    shifts: HashMap<BlockKey, i64>,
+    /// How each call leaves, where frames that are not plain are written anew.
+    written: HashMap<BlockKey, Written>,
+    /// The call that the upstream opened last.
     last: Option<BlockKey>,
+}
+
+/// The indices and ids of the calls of one choice.
+#[derive(Debug, Default)]
+struct CallNumbers {
+    numbering: WireNumbering,
+    /// How many calls the upstream has opened.
+    came: u64,
     /// The ids that calls have left with.
     ids: HashSet<Text>,
 }
@@ -49,16 +51,13 @@ struct Written {
 }
 
 impl ChoiceLedger {
-    pub(super) fn new(options: &WriterOptions) -> Self {
-        Self { turns: TurnLedger::new(options), ..Self::default() }
-    }
-
+    /// Whether copies of what the choice said are stale.
     pub(super) fn is_tainted(&self, number: u32) -> bool {
-        self.tainted && self.turns.known(number).is_some_and(|turn| turn.own.tainted)
+        self.known(number).is_some_and(|turn| turn.own.tainted)
     }
 
     pub(super) fn any_tainted(&self) -> bool {
-        self.tainted
+        self.turns().any(|turn| turn.own.tainted)
     }
 
     /// Settles how the calls of a frame leave. Says what is not plain about them, given what left before.
@@ -67,12 +66,11 @@ impl ChoiceLedger {
         for part in parts.iter().filter(|part| part.came()) {
             let (DeltaKind::Call(call), Some(key)) = (&part.delta.kind, part.key) else { continue };
             let Some(number) = part.delta.choice else { continue };
+            let choice = &mut self.turn(number).own;
             if call.flavor == CallFlavor::LegacyFunction {
                 // It has neither an index nor an id, and is the only one of its choice.
-                let opens = !self.written.contains_key(&key);
-                if opens {
-                    self.written.insert(key, Written::default());
-                }
+                let opens = !choice.written.contains_key(&key);
+                choice.written.entry(key).or_default();
                 if opens != call.name.is_some() && part.fate == Fate::Kept {
                     odd = odd.or(Some(Odd::Identity));
                 }
@@ -82,21 +80,19 @@ impl ChoiceLedger {
                 Slot::Call { index } => index,
                 _ => None,
             };
-            let choice = &mut self.turns.turn(number).own;
-            let found = match self.written.get_mut(&key) {
+            let found = match choice.written.get_mut(&key) {
                 Some(written) => {
                     if !written.has_name && call.name.is_some() {
-                        choice.claim(written, part.fate != Fate::Dropped);
+                        choice.numbers.claim(written, part.fate != Fate::Dropped);
                     }
                     written.continues(call, sent, choice.last == Some(key))
                 }
                 None => {
-                    let (written, found) = choice.open(call, sent, part.fate != Fate::Dropped);
+                    let (written, found) = choice.numbers.open(call, sent, part.fate != Fate::Dropped);
                     choice.last = Some(key);
-                    self.written.insert(key, written);
+                    choice.written.insert(key, written);
                     // Items that say nothing but an index would name a call that the client does not have.
                     choice.tainted |= found.is_some();
-                    self.tainted |= found.is_some();
                     found
                 }
             };
@@ -107,10 +103,15 @@ impl ChoiceLedger {
         odd
     }
 
+    /// How the call of a part leaves.
+    fn written(&mut self, part: &Part) -> Option<&mut Written> {
+        self.known_mut(part.delta.choice?)?.own.written.get_mut(&part.key?)
+    }
+
     /// Takes note that a call has left as it came.
     pub(super) fn said(&mut self, part: &Part) {
-        if let (DeltaKind::Call(call), Some(key)) = (&part.delta.kind, part.key)
-            && let Some(written) = self.written.get_mut(&key)
+        if let DeltaKind::Call(call) = &part.delta.kind
+            && let Some(written) = self.written(part)
         {
             written.named |= call.name.is_some();
         }
@@ -119,10 +120,8 @@ impl ChoiceLedger {
     /// A kept or edited call as it leaves, where its frame is written anew: with the id and the name only where the
     /// call opens, and behind them all arguments that came by then. `None` where nothing of it is to be said yet.
     pub(super) fn normal(&mut self, part: &Part) -> Option<Part> {
-        let (DeltaKind::Call(call), Some(key)) = (&part.delta.kind, part.key) else {
-            return Some(part.clone());
-        };
-        let Some(written) = self.written.get_mut(&key) else { return Some(part.clone()) };
+        let DeltaKind::Call(call) = &part.delta.kind else { return Some(part.clone()) };
+        let Some(written) = self.written(part) else { return Some(part.clone()) };
         let mut call = call.clone();
         if written.named {
             (call.id, call.name) = (None, None);
@@ -148,15 +147,11 @@ impl ChoiceLedger {
         else {
             return None;
         };
-        if let Some(written) = part.key.and_then(|key| self.written.get(&key)) {
-            return (written.index != index).then_some(written.index);
-        }
-        let new = match part.key.and_then(|key| self.shifts.get(&key)) {
-            Some(shift) => index.saturating_add_signed(*shift),
-            None => {
-                let turn = part.delta.choice.and_then(|number| self.turns.known(number));
-                turn.map_or(index, |turn| turn.own.numbering.shifted(index))
-            }
+        let choice = &self.known(part.delta.choice?)?.own;
+        let new = match part.key.map(|key| (choice.written.get(&key), choice.shifts.get(&key))) {
+            Some((Some(written), _)) => written.index,
+            Some((None, Some(shift))) => index.saturating_add_signed(*shift),
+            _ => choice.numbers.numbering.shifted(index),
         };
         (new != index).then_some(new)
     }
@@ -164,19 +159,18 @@ impl ChoiceLedger {
     /// Takes note of a part; for a call, says the index it leaves with.
     pub(super) fn track(&mut self, part: &Part) -> Option<u64> {
         let kind = &part.delta.kind;
-        let turn = self.turns.note(part, part.fate, Weight::of(kind))?;
+        let turn = self.note(part, part.fate, Weight::of(kind))?;
         if part.fate != Fate::Kept && (kind.is_payload() || matches!(kind, DeltaKind::Copy(_))) {
             turn.own.tainted = true;
-            self.tainted = true;
         }
         match kind {
             // White space between calls starts nothing (rule 2).
             DeltaKind::Text { text, .. } if text.trim().is_empty() => {}
             DeltaKind::Call(call) => {
                 note_half(turn, call, part);
-                return match part.key.and_then(|key| self.written.get(&key)) {
+                return match part.key.and_then(|key| turn.own.written.get(&key)) {
                     Some(written) => Some(written.index).filter(|_| part.fate != Fate::Dropped),
-                    None => turn.own.index(part, &mut self.shifts),
+                    None => turn.own.index(part),
                 };
             }
             DeltaKind::Stop => part.key.into_iter().for_each(|key| turn.whole_call(key.0.into())),
@@ -202,18 +196,19 @@ fn note_half(turn: &mut Turn<ChoiceCalls>, call: &CallDelta, part: &Part) {
 
 impl ChoiceCalls {
     /// The index that a call leaves with.
-    fn index(&mut self, part: &Part, shifts: &mut HashMap<BlockKey, i64>) -> Option<u64> {
+    fn index(&mut self, part: &Part) -> Option<u64> {
+        let Self { numbers: CallNumbers { numbering, .. }, shifts, .. } = self;
         let sent = match part.delta.slot {
             Slot::Call { index } => index,
             _ => None,
         };
         let leaves = part.fate != Fate::Dropped;
         let shift = match (sent, part.key.and_then(|key| shifts.get(&key))) {
-            _ if part.fate == Fate::Inserted => return Some(self.numbering.insert()),
+            _ if part.fate == Fate::Inserted => return Some(numbering.insert()),
             (_, Some(shift)) => *shift,
-            (Some(sent), None) => self.numbering.open(sent, leaves)?.wrapping_sub(sent) as i64,
+            (Some(sent), None) => numbering.open(sent, leaves)?.wrapping_sub(sent) as i64,
             (None, None) if leaves => {
-                self.numbering.open_unnumbered();
+                numbering.open_unnumbered();
                 0
             }
             (None, None) => return None,
@@ -221,7 +216,9 @@ impl ChoiceCalls {
         shifts.extend(part.key.map(|key| (key, shift)));
         sent.filter(|_| leaves).map(|sent| sent.saturating_add_signed(shift))
     }
+}
 
+impl CallNumbers {
     /// A call opens: with the index behind the last, a name, and an id of its own. The first may lack an id: those who
     /// go by ids have nothing else to give its parts to.
     fn open(&mut self, call: &CallDelta, sent: Option<u64>, leaves: bool) -> (Written, Option<Odd>) {

@@ -16,19 +16,20 @@ mod body;
 mod calls;
 mod grammar;
 mod interleaved;
-mod made;
 mod pieces;
 mod place;
 mod read;
 mod rebuild;
+mod templates;
 mod whole;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-pub(super) use made::error;
+pub(super) use templates::error;
 
+use super::writer::FormatWriter;
 use super::{DecodeError, Decoded, Hole, Piece, Traits, WireFormat, Writer, WriterOptions};
 use crate::delta::FinishKind;
 use crate::sse::Frame;
@@ -85,6 +86,6 @@ impl WireFormat for OpenAiChat {
     }
 
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {
-        Box::new(write::ChatWriter::new(options))
+        Box::new(FormatWriter(write::ChatWriter::new(options)))
     }
 }

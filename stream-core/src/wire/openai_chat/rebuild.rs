@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::grammar::{KEPT_OF_CHUNK, KEPT_OF_ERROR, integer, is_void};
-use super::made::{self, Finish, Members};
 use super::place::{self, Field};
+use super::templates::{self, Finish, Members};
 use super::write::ChatWriter;
 use crate::delta::DeltaKind;
 use crate::json::{self, Object};
@@ -59,14 +59,22 @@ impl<'a> RawChunk<'a> {
     }
 
     /// The envelope, as the text of an object to be continued.
-    pub(super) fn object_text(&self) -> String {
-        let mut text = self.object().finish();
+    pub(super) fn object_text(&self, object: &str) -> String {
+        let mut text = self.object(object).finish();
         text.pop();
         text
     }
 
-    /// An object that starts with the envelope.
-    pub(super) fn object(&self) -> Object {
+    /// An object that starts with the envelope, which is one made here where none came.
+    pub(super) fn object(&self, object: &str) -> Object {
+        match self.envelope.is_empty() {
+            true => templates::envelope(object),
+            false => self.known(),
+        }
+    }
+
+    /// An object of what there is of the envelope.
+    pub(super) fn known(&self) -> Object {
         self.envelope.iter().fold(Object::new(), |object, (name, value)| object.raw(name, value))
     }
 }
@@ -169,9 +177,9 @@ impl ChatWriter {
         for part in parts {
             let left = part.fate != Fate::Dropped;
             events.extend(self.notices(part));
-            let index = self.ledger.track(part);
-            let normal = match (self.options.normalise, part.fate) {
-                (true, Fate::Kept | Fate::Edited) => self.ledger.normal(part),
+            let index = self.state.turns.track(part);
+            let normal = match (self.state.normalise, part.fate) {
+                (true, Fate::Kept | Fate::Edited) => self.state.turns.normal(part),
                 _ => Some(part.clone()),
             };
             let Some(part) = &normal else { continue };
@@ -190,23 +198,24 @@ impl ChatWriter {
         for choice in &raw.choices {
             // The role survives the loss of everything beside it.
             let number = choice.number();
-            if choice.body("role").is_some() && !self.ledger.turns.turn(number).opened {
+            if choice.body("role").is_some() && !self.state.turns.turn(number).opened {
                 events.push(self.choice(number, Members::new(), None));
             }
         }
         let name = frame.and_then(error_name);
-        let envelope = if raw.envelope.is_empty() { self.envelope() } else { raw.object_text() };
+        let envelope =
+            if raw.envelope.is_empty() { self.envelope() } else { raw.object_text(templates::CHUNK) };
         if events.is_empty() && usage.is_some() {
             events.push(String::new());
         }
         let last = events.len().saturating_sub(1);
         for (position, choice) in events.iter().enumerate() {
             let usage = usage.filter(|_| position == last);
-            self.sink.event(name, &made::chunk(&envelope, choice, usage), out);
+            self.state.sink.event(name, &templates::chunk(&envelope, choice, usage), out);
         }
         if let Some(error) = error {
-            let document = raw.object().raw("error", &error).finish();
-            self.sink.event(name, &document, out);
+            let document = raw.known().raw("error", &error).finish();
+            self.state.sink.event(name, &document, out);
         }
     }
 
@@ -229,7 +238,7 @@ impl ChatWriter {
                 Some(self.choice(number, Members::new(), Some(finish)))
             }
             _ => {
-                let members = made::members(part, choice, index, true);
+                let members = templates::members(part, choice, index, true);
                 (!members.is_empty()).then(|| self.choice(number, members, None))
             }
         }
@@ -237,15 +246,14 @@ impl ChatWriter {
 
     /// One of `choices`; the first of its number carries the role.
     pub(super) fn choice(&mut self, number: u32, members: Members, finish: Option<Finish>) -> String {
-        let turn = self.ledger.turns.turn(number);
+        let turn = self.state.turns.turn(number);
         let opens = !std::mem::replace(&mut turn.opened, true);
-        let choice = made::choice(number, opens, members, &finish.unwrap_or_default());
-        if number == 0 || self.options.several || !self.options.normalise {
+        let choice = templates::choice(number, opens, members, &finish.unwrap_or_default());
+        if !self.state.by_position() {
             return choice;
         }
         // Where a reader by position and a reader by number both find it.
-        let empty = |number: u32| format!(r#"{{"index":{number},"delta":{{}},"finish_reason":null}}"#);
-        (0..number).map(empty).chain([choice]).collect::<Vec<_>>().join(",")
+        (0..number).map(templates::no_choice).chain([choice]).collect::<Vec<_>>().join(",")
     }
 }
 

@@ -6,66 +6,57 @@ use bytes::Bytes;
 
 use super::calls::ChoiceLedger;
 use super::grammar::SIGNATURES;
-use super::made::{self, Members};
 use super::place::{self, Field};
 use super::rebuild::{RawChoice, RawChunk};
+use super::templates::{self, Finish, Members};
+use super::write::ChatWriter;
 use crate::delta::{Channel, DeltaKind};
 use crate::json::{self, Object};
-use crate::sse::Frame;
-use crate::wire::{Ending, EndingKind, Fate, Outgoing, Part, WriterOptions};
+use crate::wire::writer::WholeBody;
+use crate::wire::{Ending, Fate, Part};
 
-/// The body as it leaves.
-pub(super) fn write(
-    ledger: &mut ChoiceLedger,
-    options: &WriterOptions,
-    body: &Outgoing,
-    ending: Option<&Ending>,
-) -> Bytes {
-    let odd = options.normalise && body.frame.as_ref().is_some_and(|frame| frame.odd().is_some());
-    if let (None, true, false, Some(frame)) = (ending, body.is_untouched(), odd, &body.frame) {
-        return frame.raw().clone();
-    }
-    let data = body.frame.as_ref().and_then(Frame::data).unwrap_or_default();
-    let raw = RawChunk::read(&data).unwrap_or_default();
-    // An error of the upstream is an ending already.
-    if body.parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Error(_))) {
-        let with_generation = body.parts.iter().any(|part| {
-            part.fate == Fate::Kept && place::field(part.delta.place) == Some(Field::FailedGeneration)
+impl WholeBody for ChatWriter {
+    /// The body with what is left of its choices.
+    fn body(&mut self, came: &Bytes, parts: &[Part], refusal: Option<&str>) -> String {
+        let raw = RawChunk::read(came).unwrap_or_default();
+        if parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Error(_))) {
+            let with_generation = parts.iter().any(|part| {
+                part.fate == Fate::Kept && place::field(part.delta.place) == Some(Field::FailedGeneration)
+            });
+            return raw.known().raw("error", &raw.error(with_generation)).finish();
+        }
+        let document = raw.object(templates::COMPLETION);
+        let usage = raw.usage;
+        // A body without choices is still answered with one: refused, or with the notice.
+        let mut of_choices: Vec<RawChoice<'_>> = raw.choices.into_iter().map(RawChoice::of_message).collect();
+        if of_choices.is_empty() {
+            of_choices.push(RawChoice::default());
+        }
+        let mut of_parts = vec![Vec::new(); of_choices.len()];
+        for part in parts {
+            let Some(number) = part.delta.choice else { continue };
+            let outer = match part.fate {
+                Fate::Inserted => of_choices.iter().position(|choice| choice.number() == number),
+                _ => Some(part.delta.place.outer as usize),
+            };
+            if let Some(parts) = outer.and_then(|outer| of_parts.get_mut(outer)) {
+                parts.push(part);
+            }
+        }
+        let odd = self.state.odd.is_some();
+        let choices = of_choices.iter().zip(&of_parts).enumerate().map(|(at, (choice, parts))| {
+            self::choice(&mut self.state.turns, choice, odd.then_some(at), parts, refusal)
         });
-        return raw.object().raw("error", &raw.error(with_generation)).finish().into();
+        templates::completion(document, choices, usage)
     }
-    if let Some(ending) = ending.filter(|ending| ending.kind == EndingKind::Error) {
-        return made::error(ending).into();
-    }
-    let refusal = ending.map(|ending| ending.message.as_str());
-    let document = if raw.envelope.is_empty() { empty() } else { raw.object() };
-    let usage = raw.usage;
-    // A body without choices is still answered with one: refused, or with the notice.
-    let mut of_choices: Vec<RawChoice<'_>> = raw.choices.into_iter().map(RawChoice::of_message).collect();
-    if of_choices.is_empty() {
-        of_choices.push(RawChoice::default());
-    }
-    let mut parts = vec![Vec::new(); of_choices.len()];
-    for part in &body.parts {
-        let Some(number) = part.delta.choice else { continue };
-        let outer = match part.fate {
-            Fate::Inserted => of_choices.iter().position(|choice| choice.number() == number),
-            _ => Some(part.delta.place.outer as usize),
-        };
-        if let Some(parts) = outer.and_then(|outer| parts.get_mut(outer)) {
-            parts.push(part);
+
+    fn error_body(&mut self, came: &Bytes, parts: &[Part], ending: &Ending) -> String {
+        // An error of the upstream is an ending already.
+        match parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Error(_))) {
+            true => self.body(came, parts, None),
+            false => templates::error(ending).finish(),
         }
     }
-    let choices: Vec<String> = of_choices
-        .iter()
-        .zip(&parts)
-        .enumerate()
-        .map(|(at, (choice, parts))| {
-            let position = odd.then_some(at);
-            self::choice(ledger, choice, position, parts, refusal)
-        })
-        .collect();
-    document.raw("choices", &json::array(choices)).maybe("usage", usage).finish().into()
 }
 
 /// One choice; with `refusal`, as a refused one. Where the body is not plain (rule 28), it has a position, and is written
@@ -100,19 +91,19 @@ fn choice(
     match refusal {
         Some(text) => message.refuse(text),
         None => {
-            let notice = ledger.turns.notice(number);
-            message.members.extend(notice.map(|notice| ("content", json::quote(&notice))));
+            let notice = ledger.notice(number).map(|notice| templates::notice(&notice));
+            message.members.extend(notice.into_iter().flatten());
         }
     }
     let index = position.map(|position| position.to_string());
-    let choice = Object::new()
-        .raw("index", index.as_deref().or(raw.get("index")).unwrap_or("0"))
-        .raw("message", &message.document(raw, refusal.is_some()));
     let finish = message.new_finish.as_deref();
-    choice
-        .raw("finish_reason", finish.or(raw.get("finish_reason")).unwrap_or("\"stop\""))
-        .maybe("native_finish_reason", raw.get("native_finish_reason").map(|native| finish.unwrap_or(native)))
-        .finish()
+    let native = raw.get("native_finish_reason").map(|native| finish.unwrap_or(native));
+    templates::whole_choice(
+        index.as_deref().or(raw.get("index")),
+        &message.document(raw, refusal.is_some()),
+        finish.or(raw.get("finish_reason")),
+        native,
+    )
 }
 
 /// A message as its parts leave it: all that the deltas of a stream would say.
@@ -146,16 +137,15 @@ impl Message {
             }
             // Signatures stay where they are.
             _ if part.fate == Fate::Dropped || field == Some(Field::Signature) => {}
-            _ => self.members.extend(made::members(part, raw, index, self.numbered)),
+            _ => self.members.extend(templates::members(part, raw, index, self.numbered)),
         }
     }
 
     fn refuse(&mut self, message: &str) {
-        if !message.is_empty() {
-            self.members.retain(|(name, _)| *name != "refusal");
-            self.members.push(("refusal", json::quote(message)));
-        }
-        self.new_finish = Some(json::quote("content_filter"));
+        let refusal = templates::refusal(message);
+        self.members.retain(|(name, _)| refusal.iter().all(|(field, _)| field != name));
+        self.members.extend(refusal);
+        self.new_finish = Some(Finish::refused().reason);
     }
 
     /// The values of a member, one for each delta.
@@ -175,7 +165,7 @@ impl Message {
         let items =
             self.said(name).map(|raw| match raw.strip_prefix('[').and_then(|raw| raw.strip_suffix(']')) {
                 Some(items) => Cow::Borrowed(items),
-                None => Object::new().string("type", "text").raw("text", raw).finish().into(),
+                None => templates::text_item(raw).into(),
             });
         Some(json::array(items)).filter(|list| list != "[]")
     }
@@ -221,7 +211,7 @@ impl Message {
                 Some(value.to_owned())
             }
             "reasoning_details" => self.list(name).or_else(|| {
-                let mut signatures = made::signatures(raw).into_iter();
+                let mut signatures = templates::signatures(raw).into_iter();
                 signatures.find(|(field, _)| *field == name).map(|(_, value)| value)
             }),
             "reasoning_content" | "reasoning" => self.text(name),
@@ -242,13 +232,4 @@ impl Message {
         });
         Some(audio.finish())
     }
-}
-
-/// The body where none came.
-fn empty() -> Object {
-    Object::new()
-        .string("id", "chatcmpl-blocked")
-        .string("object", "chat.completion")
-        .number("created", 0)
-        .string("model", "")
 }

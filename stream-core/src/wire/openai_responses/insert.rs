@@ -5,9 +5,10 @@
 
 use bytes::Bytes;
 
-use super::made::{self, Made};
+use super::templates::{self, Made};
 use super::write::{CHOICE, ResponsesWriter};
 use crate::delta::{Channel, DeltaKind, FinishKind};
+use crate::wire::writer::Grammar as _;
 use crate::wire::{Fate, Part};
 
 impl ResponsesWriter {
@@ -15,9 +16,7 @@ impl ResponsesWriter {
     pub(super) fn insert_alone(&mut self, parts: &[Part], out: &mut Vec<Bytes>) {
         if parts.iter().any(|part| part.fate == Fate::Inserted) {
             self.touched = true;
-            self.sequence.enter_made();
             self.insert(parts, out);
-            self.sequence.leave();
         }
     }
 
@@ -56,18 +55,18 @@ impl ResponsesWriter {
             DeltaKind::Error(_) => true,
             _ => false,
         });
-        let text = (ends && !fails).then(|| self.turns.notice(CHOICE)).flatten()?;
+        let text = (ends && !fails).then(|| self.state.turns.notice(CHOICE)).flatten()?;
         Some(DeltaKind::Text { channel: Channel::Content, text })
     }
 
     /// An item made here, with the index that it takes.
     pub(super) fn made(&mut self, inserted: &DeltaKind) -> Option<(u64, Made)> {
         let index = self.items.insert();
-        self.turns.turn(CHOICE).answer();
+        self.state.turns.turn(CHOICE).answer();
         self.made += 1;
         let made = match inserted {
-            DeltaKind::Call(call) => made::call(self.made, index, call),
-            DeltaKind::Text { channel, text } => made::message(self.made, index, *channel, text),
+            DeltaKind::Call(call) => templates::call(self.made, index, call),
+            DeltaKind::Text { channel, text } => templates::message(self.made, index, *channel, text),
             _ => return None,
         };
         Some((index, made))
@@ -76,7 +75,7 @@ impl ResponsesWriter {
     pub(super) fn insert_one(&mut self, inserted: &DeltaKind, out: &mut Vec<Bytes>) {
         let Some((index, made)) = self.made(inserted) else { return };
         for event in made.events {
-            self.make(event, out);
+            self.emit(event, out);
         }
         self.inserted.push((index, made.document));
     }

@@ -21,13 +21,11 @@ mod grammar;
 mod insert;
 mod item;
 mod items;
-mod made;
 mod normal;
-mod open;
 mod order;
 mod read;
 mod rebuild;
-mod sequence;
+mod templates;
 mod whole;
 mod write;
 
@@ -38,6 +36,7 @@ use memchr::memmem;
 
 pub(crate) use order::ResponseOrder;
 
+use super::writer::FormatWriter;
 use super::{DecodeError, Decoded, Hole, Piece, PieceName, Traits, WireFormat, Writer, WriterOptions};
 use crate::delta::FinishKind;
 use crate::sse::Frame;
@@ -103,7 +102,7 @@ impl WireFormat for OpenAiResponses {
     }
 
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {
-        Box::new(write::ResponsesWriter::new(options))
+        Box::new(FormatWriter(write::ResponsesWriter::new(options)))
     }
 }
 

@@ -6,28 +6,37 @@
 
 use std::borrow::Cow;
 
+use bytes::Bytes;
+
 use super::grammar::{self, EVENT, Event, RESPONSE};
+use super::templates;
+use super::write::ResponsesWriter;
+use crate::delta::{CallFlavor, DeltaKind};
 use crate::json;
 use crate::sse::Frame;
 use crate::wire::document::{self, Of, Rewrite, Spans, Value};
+use crate::wire::{Fate, Odd, Part, sink, template, writer};
 
 /// Whether an event has what belongs to another one.
 pub(super) fn is_foreign(name: &str, event: Event<'_>) -> bool {
-    event_fields(name).is_some_and(|own| {
-        EVENT_BODIES.iter().any(|name| !own.contains(name) && says_something(event.get(name)))
-    })
+    EventShape::named(name)
+        .is_some_and(|shape| has_foreign(EVENT_BODIES, &[shape.body], |name| event.get(name)))
 }
 
 /// Whether an item has what belongs to an item of another type.
 pub(super) fn is_foreign_item(kind: &str, item: Value<'_>) -> bool {
-    item_fields(kind).is_some_and(|own| {
-        ITEM_BODIES.iter().any(|name| !own.contains(name) && says_something(item.get(name)))
-    })
+    item_fields(kind).is_some_and(|own| has_foreign(ITEM_BODIES, own, |name| item.get(name)))
 }
 
 /// Whether a part has what belongs to a part of another type.
 pub(super) fn is_foreign_part(own: &str, part: Value<'_>) -> bool {
-    PART_BODIES.iter().any(|name| *name != own && says_something(part.get(name)))
+    has_foreign(PART_BODIES, &[own], |name| part.get(name))
+}
+
+/// Whether a field beside its own is there and not empty: some servers write every field of every type.
+fn has_foreign<'d>(bodies: &[&str], own: &[&str], get: impl Fn(&str) -> Option<Value<'d>>) -> bool {
+    let says = |field: Value<'d>| !matches!(field.raw(), "\"\"" | "[]" | "{}" | "null");
+    bodies.iter().any(|name| !own.contains(name) && get(name).is_some_and(says))
 }
 
 /// Whether a frame is an event whose name stands behind its data, as it does in all events of the stream, which the first one
@@ -46,6 +55,81 @@ pub(super) fn has_late_name(frame: &Frame, of_stream: &mut Option<bool>) -> bool
     is_late && stays && !data.contains(separates) && kind().as_deref() == Some(name)
 }
 
+impl ResponsesWriter {
+    /// An event of a call with the id that the call opened with.
+    fn with_own_id<'a>(&self, json: Cow<'a, str>, parts: &[Part]) -> Cow<'a, str> {
+        let Some(id) = parts.iter().find_map(Part::item).and_then(|item| self.ids.get(&item)) else {
+            return json;
+        };
+        let own = json::member(&json, "item_id");
+        let is_of_call = own.is_some() || json::member(&json, "output_index").is_some();
+        if !is_of_call || json::member(&json, "item").is_some() || own == id.as_deref() {
+            return json;
+        }
+        let id = id.as_deref();
+        let event =
+            json::map(&json, |name, raw| if name == "item_id" { id } else { Some(raw) }.map(Cow::Borrowed));
+        Cow::Owned(event.maybe("item_id", id.filter(|_| own.is_none())).finish())
+    }
+
+    /// Remembers the id that a call opens with, as JSON.
+    pub(super) fn remember_id(&mut self, parts: &[Part], data: &Bytes) {
+        for part in parts {
+            let (DeltaKind::Call(call), Some(item)) = (&part.delta.kind, part.item()) else {
+                continue;
+            };
+            if call.starts {
+                let json = std::str::from_utf8(data).unwrap_or_default();
+                let id = json::find(json, &["item", "id"]);
+                self.ids.insert(item, id.map(str::to_owned));
+            }
+        }
+    }
+
+    /// The arguments of calls that are open on the wire and that say their arguments only now, in a copy of the whole item:
+    /// as deltas, for those who read no copies (rule 28).
+    pub(super) fn late_arguments(&self, parts: &[Part], data: &Bytes) -> Vec<template::MadeEvent> {
+        let mut late = Vec::new();
+        for part in parts.iter().filter(|part| part.fate == Fate::Kept) {
+            let (DeltaKind::Copy(copy), Some(item)) = (&part.delta.kind, part.item()) else {
+                continue;
+            };
+            let is_open = self.items.item(item).is_some_and(|item| item.opened() && item.is_call());
+            let (Some(body), Some(index)) = (&copy.body, self.items.index(item)) else { continue };
+            if !copy.is_first || !is_open || copy.flavor == CallFlavor::Builtin {
+                continue;
+            }
+            let json = std::str::from_utf8(data).unwrap_or_default();
+            let listed = || {
+                let items = json::items(json::find(json, &["response", "output"])?)?;
+                json::member(items.get(item as usize)?, "id")
+            };
+            // The event of the arguments alone is read like a delta.
+            let Some(id) = json::find(json, &["item", "id"]).or_else(listed) else { continue };
+            let id = json::unquote(id).unwrap_or_default();
+            late.push(templates::arguments(&id, index, copy.flavor, body));
+        }
+        late
+    }
+
+    /// The frame as it is to be written: as it came if it is plain, else its event, alone and with nothing but what belongs to
+    /// it; `None` where there is none.
+    pub(super) fn normal(&mut self, frame: Frame, parts: &mut Vec<Part>) -> Option<Frame> {
+        let late_name = has_late_name(&frame, &mut self.late_names);
+        let odd = frame.odd().filter(|odd| *odd != Odd::Lines || !late_name);
+        self.state.enter(&frame, odd, parts);
+        if self.state.odd.is_none() {
+            return Some(frame);
+        }
+        // From here on numbers may differ from the upstream's.
+        self.touched = true;
+        let data = writer::data(&frame)?;
+        let (name, json) = event(frame.event(), std::str::from_utf8(&data).ok()?);
+        let json = self.with_own_id(json, parts);
+        sink::frame(name.as_deref().filter(|_| self.state.sink.is_named_or(&frame)), &json)
+    }
+}
+
 /// The data of an event that is not plain, with nothing but what belongs to it, and its name.
 pub(super) fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, Cow<'a, str>) {
     let mut spans = Spans::default();
@@ -55,22 +139,21 @@ pub(super) fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, C
     }
     let kind = grammar::string(event.get("type")).map(Cow::into_owned);
     let name = kind.as_deref().and_then(|kind| kind.strip_prefix("response."));
-    let Some(own) = name.and_then(event_fields) else { return (kind, Cow::Borrowed(data)) };
+    let Some(shape) = name.and_then(EventShape::named) else { return (kind, Cow::Borrowed(data)) };
     let mut rewrite = Rewrite::new(event);
-    rewrite.cut_members(event, |name| EVENT_BODIES.contains(&name) && !own.contains(&name));
+    rewrite.cut_members(event, |name| EVENT_BODIES.contains(&name) && name != shape.body);
     for item in event.get("item").into_iter().chain(event.get("response").into_iter().flat_map(items)) {
         cut_item(item, &mut rewrite);
     }
     if let Some(part) = event.get("part") {
         cut_part(part, &mut rewrite);
     }
-    let missing = name.into_iter().flat_map(indices).filter(|index| event.get(index).is_none());
-    let missing: Vec<&str> = missing.copied().collect();
-    rewrite.cut_members(event, |name| missing.contains(&name));
+    let missing = shape.index.filter(|index| event.get(index).is_none());
+    rewrite.cut_members(event, |name| Some(name) == missing);
     let mut written = rewrite.finish();
-    for index in missing {
+    if let Some(index) = missing {
         let end = written.trim_ascii_end().len() - 1;
-        written.replace_range(end.., &format!(",\"{index}\":0}}"));
+        written.replace_range(end.., &templates::first_of(index));
     }
     (kind, Cow::Owned(written))
 }
@@ -102,54 +185,58 @@ fn cut_part<'d>(part: Value<'d>, rewrite: &mut Rewrite<'d>) {
     }
 }
 
-/// Whether a field is there and not empty: some servers write every field of every type.
-fn says_something(field: Option<Value<'_>>) -> bool {
-    field.is_some_and(|field| !matches!(field.raw(), "\"\"" | "[]" | "{}" | "null"))
+/// What an event has by its type.
+struct EventShape {
+    name: &'static str,
+    /// The one field of it that carries something.
+    body: &'static str,
+    /// The number of its part, which it has to have.
+    index: Option<&'static str>,
 }
 
-/// Of the fields that carry something, those of an event; `None` where it is not known.
-fn event_fields(name: &str) -> Option<&'static [&'static str]> {
-    Some(match name {
-        "created" | "in_progress" | "queued" | "completed" | "incomplete" | "failed" => &["response"],
-        "output_item.added" | "output_item.done" => &["item"],
-        "content_part.added"
-        | "content_part.done"
-        | "reasoning_summary_part.added"
-        | "reasoning_summary_part.done" => &["part"],
-        "output_text.delta"
-        | "refusal.delta"
-        | "reasoning_text.delta"
-        | "reasoning_summary_text.delta"
-        | "audio.transcript.delta"
-        | "function_call_arguments.delta"
-        | "custom_tool_call_input.delta" => &["delta"],
-        "output_text.done" | "reasoning_text.done" | "reasoning_summary_text.done" => &["text"],
-        "refusal.done" => &["refusal"],
-        "audio.transcript.done" => &["transcript"],
-        "function_call_arguments.done" => &["arguments"],
-        "custom_tool_call_input.done" => &["input"],
-        _ => return None,
-    })
-}
+impl EventShape {
+    const fn new(name: &'static str, body: &'static str, index: Option<&'static str>) -> Self {
+        Self { name, body, index }
+    }
 
-/// The numbers that an event has to have.
-fn indices(name: &str) -> &'static [&'static str] {
-    match name {
-        "content_part.added"
-        | "content_part.done"
-        | "output_text.delta"
-        | "output_text.done"
-        | "refusal.delta"
-        | "refusal.done"
-        | "reasoning_text.delta"
-        | "reasoning_text.done" => &["content_index"],
-        "reasoning_summary_part.added"
-        | "reasoning_summary_part.done"
-        | "reasoning_summary_text.delta"
-        | "reasoning_summary_text.done" => &["summary_index"],
-        _ => &[],
+    /// The shape of an event; `None` where it is not known.
+    fn named(name: &str) -> Option<&'static Self> {
+        EVENTS.iter().find(|shape| shape.name == name)
     }
 }
+
+const CONTENT: Option<&str> = Some("content_index");
+const SUMMARY: Option<&str> = Some("summary_index");
+
+/// The known events, the most frequent ones first.
+static EVENTS: [EventShape; 26] = [
+    EventShape::new("output_text.delta", "delta", CONTENT),
+    EventShape::new("function_call_arguments.delta", "delta", None),
+    EventShape::new("reasoning_summary_text.delta", "delta", SUMMARY),
+    EventShape::new("reasoning_text.delta", "delta", CONTENT),
+    EventShape::new("custom_tool_call_input.delta", "delta", None),
+    EventShape::new("refusal.delta", "delta", CONTENT),
+    EventShape::new("audio.transcript.delta", "delta", None),
+    EventShape::new("output_text.done", "text", CONTENT),
+    EventShape::new("reasoning_text.done", "text", CONTENT),
+    EventShape::new("reasoning_summary_text.done", "text", SUMMARY),
+    EventShape::new("refusal.done", "refusal", CONTENT),
+    EventShape::new("audio.transcript.done", "transcript", None),
+    EventShape::new("function_call_arguments.done", "arguments", None),
+    EventShape::new("custom_tool_call_input.done", "input", None),
+    EventShape::new("content_part.added", "part", CONTENT),
+    EventShape::new("content_part.done", "part", CONTENT),
+    EventShape::new("reasoning_summary_part.added", "part", SUMMARY),
+    EventShape::new("reasoning_summary_part.done", "part", SUMMARY),
+    EventShape::new("output_item.added", "item", None),
+    EventShape::new("output_item.done", "item", None),
+    EventShape::new("created", "response", None),
+    EventShape::new("in_progress", "response", None),
+    EventShape::new("queued", "response", None),
+    EventShape::new("completed", "response", None),
+    EventShape::new("incomplete", "response", None),
+    EventShape::new("failed", "response", None),
+];
 
 /// Of the fields that carry something, those of an item; `None` where its type is not known.
 fn item_fields(kind: &str) -> Option<&'static [&'static str]> {

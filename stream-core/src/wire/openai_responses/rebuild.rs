@@ -11,10 +11,12 @@ use bytes::Bytes;
 use super::grammar::{KEPT_OF_ERROR, KEPT_OF_EVENT, KEPT_OF_ITEM, KEPT_OF_PART, KEPT_OF_RESPONSE};
 use super::item::{self, Role, SUMMARY};
 use super::items::{Item, Replaced};
-use super::made;
+use super::templates;
 use super::write::{ResponsesWriter, Source};
 use crate::delta::{CallFlavor, Channel, DeltaKind, Slot, Text};
-use crate::json;
+use crate::json::{self, Object};
+use crate::wire::template::{object, renewed};
+use crate::wire::writer::Grammar as _;
 use crate::wire::{Fate, Part};
 
 impl ResponsesWriter {
@@ -90,13 +92,13 @@ impl ResponsesWriter {
         new: &[(&str, String)],
         out: &mut Vec<Bytes>,
     ) -> Bytes {
-        let numbers = self.new_numbers(&source.numbers);
+        let numbers = self.new_numbers(source.numbers);
         let json = keep(source.json, KEPT_OF_EVENT, |name| {
             let mut all = new.iter().chain(&numbers);
             let found = all.find(|(field, _)| *field == name).map(|(_, value)| value.clone());
             found.or_else(|| (name == "logprobs").then(|| "[]".to_owned()))
         });
-        self.sink.event(source.frame.event(), &json, out);
+        self.state.sink.event(source.frame.event(), &json, out);
         Bytes::from(json)
     }
 
@@ -124,12 +126,15 @@ impl ResponsesWriter {
         mode: Mode,
     ) -> Option<Cow<'a, str>> {
         let known = self.items.item(item);
-        let rewrite = ItemRewrite {
-            opened: mode == Mode::Streamed && known.is_some_and(Item::opened),
-            replaced: known.and_then(Item::replaced),
-            now: |part| self.now(item, part, spoken.at(item, part), mode),
-        };
-        rewrite.item(raw)
+        let now = |part| self.now(item, part, spoken.at(item, part), mode);
+        let kind = json::member(raw, "type").and_then(json::unquote).unwrap_or_default();
+        match Role::of(&kind) {
+            // What is open on the wire stays, even if none of its parts does.
+            Role::Message => parts(raw, mode == Mode::Streamed && known.is_some_and(Item::opened), now),
+            Role::Reasoning => parts(raw, true, now),
+            Role::Call(flavor, fields) => call(raw, (flavor, fields), known.and_then(Item::replaced), now(0)),
+            Role::Server | Role::Unknown => (now(0) != Now::Gone).then_some(Cow::Borrowed(raw)),
+        }
     }
 
     /// What a part, or a call, says now.
@@ -176,7 +181,7 @@ impl ResponsesWriter {
         let Some(index) = self.items.index(item) else { return };
         if let Some(arguments) = call.arguments.as_deref().filter(|arguments| !arguments.is_empty()) {
             let id = json::member(raw, "id").and_then(json::unquote).unwrap_or_default();
-            self.make(made::arguments(&id, index, call.flavor, arguments), out);
+            self.emit(templates::arguments(&id, index, call.flavor, arguments), out);
         }
     }
 
@@ -184,11 +189,14 @@ impl ResponsesWriter {
         let revived = self.items.revive(item, part);
         let Some(index) = self.items.index(item) else { return };
         if revived.item {
-            self.make(made::reopened_item(id, index, channel), out);
+            self.emit(templates::reopened_item(id, index, channel), out);
         }
         if revived.part {
             let (number, is_summary) = (self.items.part_number(item, part), part >= SUMMARY);
-            self.make(made::reopened_part(&made::At { id, index, number, is_summary }, channel), out);
+            self.emit(
+                templates::reopened_part(&templates::At { id, index, number, is_summary }, channel),
+                out,
+            );
         }
     }
 }
@@ -232,89 +240,69 @@ enum Now {
     Gone,
 }
 
-/// How to rewrite an item.
-#[derive(Debug)]
-struct ItemRewrite<'a, F> {
-    /// The item has opened on the wire: it stays, even if none of its parts does.
-    opened: bool,
-    replaced: Option<&'a Replaced>,
-    /// What the part with this number says now; 0 is the call itself.
-    now: F,
+/// An item of parts, by what each says now; `None` if it has lost them all, unless it stays.
+fn parts(raw: &str, stays: bool, now: impl Fn(u32) -> Now) -> Option<Cow<'_, str>> {
+    let content = list(raw, "content", 0, &now);
+    let summary = list(raw, "summary", SUMMARY, &now);
+    let lists = [&content, &summary];
+    if lists.iter().all(|list| list.is_none()) {
+        return Some(Cow::Borrowed(raw));
+    }
+    if !stays && lists.into_iter().flatten().all(|list| list == "[]") {
+        return None;
+    }
+    let new = |name: &str| match name {
+        "content" => content.clone(),
+        "summary" => summary.clone(),
+        _ => None,
+    };
+    Some(Cow::Owned(keep(raw, KEPT_OF_ITEM, new)))
 }
 
-impl<F: Fn(u32) -> Now> ItemRewrite<'_, F> {
-    /// The item as it is to be written, `None` if it is not.
-    fn item<'a>(&self, raw: &'a str) -> Option<Cow<'a, str>> {
-        let kind = json::member(raw, "type").and_then(json::unquote).unwrap_or_default();
-        match Role::of(&kind) {
-            Role::Message => self.parts(raw, true),
-            Role::Reasoning => self.parts(raw, false),
-            Role::Call(flavor, fields) => self.call(raw, flavor, fields),
-            Role::Server | Role::Unknown => match (self.now)(0) {
-                Now::Gone => None,
-                _ => Some(Cow::Borrowed(raw)),
-            },
+/// A list of parts whose numbers start at `base`, if anything in it changes.
+fn list(raw: &str, name: &str, base: u32, now: impl Fn(u32) -> Now) -> Option<String> {
+    let parts = json::items(json::member(raw, name)?)?;
+    let mut changed = false;
+    let mut kept = Vec::with_capacity(parts.len());
+    for (number, raw) in (base..).zip(parts) {
+        match now(number) {
+            Now::Same => kept.push(Cow::Borrowed(raw)),
+            Now::Body(body) => {
+                changed = true;
+                kept.extend(part(raw, &body).map(Cow::Owned));
+            }
+            Now::Gone => changed = true,
         }
     }
+    changed.then(|| json::array(kept))
+}
 
-    fn parts<'a>(&self, raw: &'a str, goes_when_empty: bool) -> Option<Cow<'a, str>> {
-        let content = self.list(raw, "content", 0);
-        let summary = self.list(raw, "summary", SUMMARY);
-        let lists = [&content, &summary];
-        if lists.iter().all(|list| list.is_none()) {
-            return Some(Cow::Borrowed(raw));
+/// A call, by what it says now and what it was replaced with. `fields` are those that may hold its arguments.
+fn call<'a>(
+    raw: &'a str,
+    (flavor, fields): (CallFlavor, &[&str]),
+    replaced: Option<&Replaced>,
+    now: Now,
+) -> Option<Cow<'a, str>> {
+    let body = match (now, replaced.and_then(|replaced| replaced.arguments.clone())) {
+        (Now::Body(body), _) => Some(body),
+        (Now::Same, None) if replaced.is_none() => return Some(Cow::Borrowed(raw)),
+        (Now::Gone, None) => return None,
+        (_, arguments) => arguments,
+    };
+    let id_field = if json::member(raw, "call_id").is_some() { "call_id" } else { "id" };
+    let new = |name: &str| {
+        let text = |text: &Text| json::quote(text);
+        if fields.contains(&name) {
+            return body.as_ref().map(|body| value(body, flavor, json::member(raw, name)));
         }
-        if goes_when_empty && !self.opened && lists.into_iter().flatten().all(|list| list == "[]") {
-            return None;
-        }
-        let new = |name: &str| match name {
-            "content" => content.clone(),
-            "summary" => summary.clone(),
+        match name {
+            "name" => replaced.and_then(|call| call.name.as_ref()).map(text),
+            _ if name == id_field => replaced.and_then(|call| call.id.as_ref()).map(text),
             _ => None,
-        };
-        Some(Cow::Owned(keep(raw, KEPT_OF_ITEM, new)))
-    }
-
-    /// A list of parts, if anything in it changes.
-    fn list(&self, raw: &str, name: &str, base: u32) -> Option<String> {
-        let parts = json::items(json::member(raw, name)?)?;
-        let mut changed = false;
-        let mut kept = Vec::with_capacity(parts.len());
-        for (number, raw) in (base..).zip(parts) {
-            match (self.now)(number) {
-                Now::Same => kept.push(Cow::Borrowed(raw)),
-                Now::Body(body) => {
-                    changed = true;
-                    kept.extend(part(raw, &body).map(Cow::Owned));
-                }
-                Now::Gone => changed = true,
-            }
         }
-        changed.then(|| json::array(kept))
-    }
-
-    fn call<'a>(&self, raw: &'a str, flavor: CallFlavor, fields: &[&str]) -> Option<Cow<'a, str>> {
-        let replaced = self.replaced;
-        let body = match ((self.now)(0), replaced.and_then(|replaced| replaced.arguments.clone())) {
-            (Now::Body(body), _) => Some(body),
-            (Now::Same, None) if replaced.is_none() => return Some(Cow::Borrowed(raw)),
-            (Now::Gone, None) => return None,
-            (_, arguments) => arguments,
-        };
-        let id_field = if json::member(raw, "call_id").is_some() { "call_id" } else { "id" };
-        let new = |name: &str| {
-            let text = |text: &Text| json::quote(text);
-            if fields.contains(&name) {
-                return body.as_ref().map(|body| value(body, flavor, json::member(raw, name)));
-            }
-            match name {
-                "name" => replaced.and_then(|call| call.name.as_ref()).map(text),
-                _ if name == id_field => replaced.and_then(|call| call.id.as_ref()).map(text),
-                _ => None,
-            }
-        };
-        Some(Cow::Owned(keep(raw, KEPT_OF_ITEM, new)))
-    }
+    };
+    Some(Cow::Owned(keep(raw, KEPT_OF_ITEM, new)))
 }
 
 /// A part with another text; `None` if it is no text.
@@ -330,15 +318,10 @@ fn part(raw: &str, body: &str) -> Option<String> {
 
 /// A response with other values for some of its fields. Those it has none of are added.
 pub(super) fn response(raw: &str, new: &[(&str, String)]) -> String {
-    let response = json::map(raw, |name, value| match new.iter().find(|(field, _)| *field == name) {
-        Some((_, new)) => Some(Cow::Owned(new.clone())),
-        None if name == "error" && json::is_object(value) => {
-            Some(json::only(value, KEPT_OF_ERROR).finish().into())
-        }
-        None => KEPT_OF_RESPONSE.contains(&name).then_some(Cow::Borrowed(value)),
-    });
-    let missing = new.iter().filter(|(name, _)| json::member(raw, name).is_none());
-    missing.fold(response, |response, (name, value)| response.raw(name, value)).finish()
+    let error = json::member(raw, "error").filter(|error| json::is_object(error));
+    let error = error.map(|error| ("error", object! { "error": json::only(error, KEPT_OF_ERROR) }));
+    let new = new.iter().map(|(name, value)| (*name, Object::new().raw(name, value)));
+    renewed(raw, KEPT_OF_RESPONSE, new.chain(error)).finish()
 }
 
 /// An object of the known fields of another, in its order, with new values for some.

@@ -1,31 +1,34 @@
 //! Writing a stream: which frames leave as they came, which with other numbers, which anew.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use bytes::Bytes;
+use memchr::memmem;
 
+use super::ending::Open;
 use super::insert::around;
 use super::item::SUMMARY;
 use super::items::Items;
-use super::made::{self, Event};
-use super::normal;
-use super::open::Open;
-use super::sequence::{EventNumbers, Sequence};
-use crate::delta::{CallFlavor, DeltaKind};
+use super::{rebuild, templates};
+use crate::delta::{Channel, DeltaKind};
 use crate::json;
 use crate::sse::Frame;
-use crate::wire::sink::{self, Sink};
-use crate::wire::turn::TurnLedger;
-use crate::wire::{self, Ending, Fate, Odd, Outgoing, Part, Writer, WriterOptions};
+use crate::wire::document::{Of, Spans, Table};
+use crate::wire::numbering::EventNumbering;
+use crate::wire::sink::Sink;
+use crate::wire::template::MadeEvent;
+use crate::wire::turn::RefusalRule;
+use crate::wire::writer::{self, Grammar, WireState};
+use crate::wire::{Fate, Odd, Outgoing, Part, WriterOptions};
 
 /// Writes one response.
 #[derive(Debug, Default)]
 pub(super) struct ResponsesWriter {
-    pub(super) turns: TurnLedger,
+    pub(super) state: WireState,
     pub(super) items: Items,
-    pub(super) sequence: Sequence,
-    pub(super) sink: Sink,
+    numbering: EventNumbering,
+    /// The last numbered event that left as it came: its number is read when it is asked for.
+    unread: Option<Bytes>,
     pub(super) open: Open,
     /// The data of the last opening event.
     pub(super) opening: Option<Bytes>,
@@ -41,171 +44,118 @@ pub(super) struct ResponsesWriter {
     pub(super) made: u32,
     /// Something was not kept: from here on numbers and copies may have to change.
     pub(super) touched: bool,
-    /// Frames that are not plain are written anew (rule 28).
-    pub(super) normalise: bool,
-    /// Why the last frame was written anew, and whether every part of it was kept.
-    pub(super) odd: Option<Odd>,
-    pub(super) untouched: bool,
     /// Names stand behind the data in all events of the stream.
-    late_names: Option<bool>,
+    pub(super) late_names: Option<bool>,
     /// Events that go before the frame that is written.
-    late: Vec<Event>,
+    late: Vec<MadeEvent>,
     /// The ids that calls opened with, by their items.
-    ids: HashMap<u32, Option<String>>,
+    pub(super) ids: HashMap<u32, Option<String>>,
 }
 
 impl ResponsesWriter {
     pub(super) fn new(options: &WriterOptions) -> Self {
         Self {
-            turns: TurnLedger::new(options),
+            state: WireState::new(options, Sink::default()),
             items: Items::new(options.normalise),
-            sequence: Sequence::new(options.normalise),
-            normalise: options.normalise,
+            numbering: EventNumbering::new(options.normalise),
             ..Self::default()
         }
     }
 
-    /// An event of a call with the id that the call opened with.
-    fn with_own_id<'a>(&self, json: Cow<'a, str>, parts: &[Part]) -> Cow<'a, str> {
-        let Some(id) = parts.iter().find_map(Part::item).and_then(|item| self.ids.get(&item)) else {
-            return json;
-        };
-        let own = json::member(&json, "item_id");
-        let is_of_call = own.is_some() || json::member(&json, "output_index").is_some();
-        if !is_of_call || json::member(&json, "item").is_some() || own == id.as_deref() {
-            return json;
-        }
-        let id = id.as_deref();
-        let event =
-            json::map(&json, |name, raw| if name == "item_id" { id } else { Some(raw) }.map(Cow::Borrowed));
-        Cow::Owned(event.maybe("item_id", id.filter(|_| own.is_none())).finish())
-    }
-
-    /// Remembers the id that a call opens with, as JSON.
-    fn remember_id(&mut self, parts: &[Part], data: &Bytes) {
-        for part in parts {
-            let (DeltaKind::Call(call), Some(item)) = (&part.delta.kind, part.item()) else {
-                continue;
-            };
-            if call.starts {
-                let json = std::str::from_utf8(data).unwrap_or_default();
-                let id = json::find(json, &["item", "id"]);
-                self.ids.insert(item, id.map(str::to_owned));
-            }
+    /// An event left as it came.
+    fn pass(&mut self, data: Bytes) {
+        match memmem::find(&data, b"\"sequence_number\"") {
+            Some(_) => self.unread = Some(data),
+            None => self.numbering.pass(None),
         }
     }
 
-    /// The arguments of calls that are open on the wire and that say their arguments only now, in a copy of the whole item:
-    /// as deltas, for those who read no copies (rule 28).
-    fn late_arguments(&self, parts: &[Part], data: &Bytes) -> Vec<Event> {
-        let mut late = Vec::new();
-        for part in parts.iter().filter(|part| part.fate == Fate::Kept) {
-            let (DeltaKind::Copy(copy), Some(item)) = (&part.delta.kind, part.item()) else {
-                continue;
-            };
-            let is_open = self.items.item(item).is_some_and(|item| item.opened() && item.is_call());
-            let (Some(body), Some(index)) = (&copy.body, self.items.index(item)) else { continue };
-            if !copy.is_first || !is_open || copy.flavor == CallFlavor::Builtin {
-                continue;
-            }
-            let json = std::str::from_utf8(data).unwrap_or_default();
-            let listed = || {
-                let items = json::items(json::find(json, &["response", "output"])?)?;
-                json::member(items.get(item as usize)?, "id")
-            };
-            // The event of the arguments alone is read like a delta.
-            let Some(id) = json::find(json, &["item", "id"]).or_else(listed) else { continue };
-            let id = json::unquote(id).unwrap_or_default();
-            late.push(made::arguments(&id, index, copy.flavor, body));
+    /// The numbers of events, up to the last that left.
+    fn numbering(&mut self) -> &mut EventNumbering {
+        if let Some(data) = self.unread.take() {
+            self.numbering.pass(numbers(&data)[0]);
         }
-        late
-    }
-
-    /// The event of a frame that is not plain, alone and with nothing but what belongs to it; `None` where there is none.
-    fn normal(&mut self, frame: &Frame, parts: &mut Vec<Part>) -> Option<Frame> {
-        wire::without_stray(frame, parts);
-        let data = frame.data().or_else(|| frame.lenient_data())?;
-        let (name, json) = normal::event(frame.event(), std::str::from_utf8(&data).ok()?);
-        let json = self.with_own_id(json, parts);
-        sink::frame(name.as_deref().filter(|_| self.sink.is_named_or(frame)), &json)
+        &mut self.numbering
     }
 }
 
-impl Writer for ResponsesWriter {
+impl Grammar for ResponsesWriter {
+    type Own = ();
+
+    const REFUSAL: RefusalRule = RefusalRule::Together;
+
+    fn state(&self) -> &WireState {
+        &self.state
+    }
+
+    fn state_mut(&mut self) -> &mut WireState {
+        &mut self.state
+    }
+
     fn frame(&mut self, mut outgoing: Outgoing, out: &mut Vec<Bytes>) {
-        self.untouched = outgoing.is_untouched();
-        let late_names = &mut self.late_names;
-        let late_name = outgoing.frame.as_ref().is_some_and(|frame| normal::has_late_name(frame, late_names));
-        let odd = outgoing.frame.as_ref().and_then(Frame::odd).filter(|_| self.normalise);
-        self.odd = odd.filter(|odd| *odd != Odd::Lines || !late_name);
-        if self.odd.is_some()
-            && let Some(frame) = outgoing.frame.take()
-        {
-            // From here on numbers may differ from the upstream's.
-            self.touched = true;
-            outgoing.frame = self.normal(&frame, &mut outgoing.parts);
+        if let Some(frame) = outgoing.frame.take() {
+            outgoing.frame = self.normal(frame, &mut outgoing.parts);
         }
         let parts = &outgoing.parts;
-        let Some(frame) = &outgoing.frame else {
-            self.insert_alone(parts, out);
-            return;
-        };
-        let Some(data) = frame.data().or_else(|| frame.lenient_data()) else {
+        let Some(frame) = &outgoing.frame else { return self.insert_alone(parts, out) };
+        let Some(data) = writer::data(frame) else {
             if outgoing.is_untouched() || parts.iter().any(|part| part.fate == Fate::Kept) {
-                self.sink.raw(frame, out);
+                self.state.sink.raw(frame, out);
             }
-            self.insert_alone(parts, out);
-            return;
+            return self.insert_alone(parts, out);
         };
-        self.sink.learn(frame, Some(&data));
+        self.state.sink.learn(frame, Some(&data));
         self.touched |= !outgoing.is_untouched();
-        if self.normalise {
+        if self.state.normalise {
             self.remember_id(parts, &data);
+            self.late = self.late_arguments(parts, &data);
         }
-        let late = if self.normalise { self.late_arguments(parts, &data) } else { Vec::new() };
-        if !late.is_empty() {
+        if !self.late.is_empty() {
             self.touched = true;
-            self.odd = self.odd.or(Some(Odd::Order));
-            self.late = late;
+            self.state.mark(Some(Odd::Order));
         }
         if self.touched {
-            self.write_touched(frame, &data, parts, out);
-            return;
+            return self.write_touched(frame, &data, parts, out);
         }
         let completes = self.note(parts, &data);
-        self.sink.raw(frame, out);
+        self.state.sink.raw(frame, out);
         if let Some(index) = completes.and_then(|item| self.items.index(item)) {
             self.done.push((index, data.clone()));
         }
-        self.sequence.pass(data);
+        self.pass(data);
     }
 
-    fn end(&mut self, ending: &Ending, out: &mut Vec<Bytes>) {
-        if self.turns.end() {
-            self.write_ending(ending, out);
+    fn open(&mut self, out: &mut Vec<Bytes>) {
+        if !self.state.sink.has_events() {
+            let opening = rebuild::response(&self.response(), &[("output", "[]".to_owned())]);
+            self.emit(templates::created(&opening), out);
         }
     }
 
-    fn keep_alive(&self) -> Bytes {
-        Bytes::from_static(b": keep-alive\n\n")
+    fn refuse(&mut self, _choices: &[u32], message: &str, out: &mut Vec<Bytes>) {
+        self.close_items(out);
+        // The event that follows has no place for a sentence.
+        self.insert_one(&refusal(message), out);
+        self.emit(templates::incomplete(&self.incomplete()), out);
     }
 
-    fn whole(&mut self, body: Outgoing, ending: Option<&Ending>) -> Bytes {
-        self.turns.end();
-        self.whole_body(&body, ending)
+    fn emit(&mut self, event: MadeEvent, out: &mut Vec<Bytes>) {
+        let data = match self.numbering().take() {
+            Some(number) => event.data.number("sequence_number", number),
+            None => event.data,
+        };
+        let sink = &mut self.state.sink;
+        sink.event(event.name.filter(|_| sink.is_named()), &data.finish(), out);
     }
 
-    fn ended(&self) -> bool {
-        self.turns.has_ended()
+    fn is_idle(&self) -> bool {
+        !self.touched && self.waiting.is_empty()
     }
+}
 
-    fn is_plain(&self) -> bool {
-        !self.touched && !self.turns.has_ended() && self.waiting.is_empty() && self.sink.is_at_border()
-    }
-
-    fn normalised(&mut self) -> Option<Odd> {
-        self.odd.take().filter(|_| self.untouched)
-    }
+/// What an ending says, as a refusal in the model's place.
+pub(super) fn refusal(message: &str) -> DeltaKind {
+    DeltaKind::Text { channel: Channel::Refusal, text: message.into() }
 }
 
 /// An event of the upstream's with the fates of its parts.
@@ -248,9 +198,9 @@ impl ResponsesWriter {
     pub(super) fn book(&mut self, part: &Part) -> Option<u32> {
         // The terminal event finishes the turn, behind the notice.
         if !matches!(part.delta.kind, DeltaKind::Finish(_)) {
-            self.turns.note(part, part.fate, self.items.weight(part));
+            self.state.turns.note(part, part.fate, self.items.weight(part));
         }
-        self.items.note(part, self.turns.turn(CHOICE))
+        self.items.note(part, self.state.turns.turn(CHOICE))
     }
 
     /// What a part means for the stream as a whole.
@@ -268,15 +218,15 @@ impl ResponsesWriter {
     /// Writes a frame after something was touched, in it or before it.
     fn write_touched(&mut self, frame: &Frame, data: &Bytes, parts: &[Part], out: &mut Vec<Bytes>) {
         let json = String::from_utf8_lossy(data);
-        let numbers = EventNumbers::read(json.as_bytes());
-        self.sequence.enter(numbers.sequence_number);
+        let numbers = numbers(json.as_bytes());
+        self.numbering().enter(numbers[0]);
         let (before, after) = around(parts);
         // What comes before an item takes its index: it has to be there when the item is booked.
         self.insert_before(parts, before, out);
         let completes = self.note(parts, data);
         self.insert_notice(parts, out);
         for event in std::mem::take(&mut self.late) {
-            self.make(event, out);
+            self.emit(event, out);
         }
         let own: Vec<&Part> = parts.iter().filter(|part| part.came()).collect();
         let source = Source { frame, json: &json, numbers, parts: &own };
@@ -284,7 +234,6 @@ impl ResponsesWriter {
         let index = completes.and_then(|item| self.items.index(item));
         self.done.extend(index.zip(written));
         self.insert(after, out);
-        self.sequence.leave();
     }
 
     /// Writes what is left of the upstream's event; answers with its data.
@@ -313,48 +262,39 @@ impl ResponsesWriter {
 
     /// The upstream's event, but for numbers that have changed.
     pub(super) fn patch(&mut self, source: &Source<'_>, out: &mut Vec<Bytes>) -> Bytes {
-        let new = self.new_numbers(&source.numbers);
+        let new = self.new_numbers(source.numbers);
         // Lines that belong to no event are a part of their own, and may be what was dropped.
         let leaves_whole = source.all(Fate::Kept) || !source.frame.is_stray();
         if new.is_empty() && leaves_whole {
-            self.sink.raw(source.frame, out);
+            self.state.sink.raw(source.frame, out);
             return Bytes::copy_from_slice(source.json.as_bytes());
         }
         let new: Vec<(&str, &str)> = new.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let json = json::set(source.json, &new);
-        self.sink.event(source.frame.event(), &json, out);
+        self.state.sink.event(source.frame.event(), &json, out);
         Bytes::from(json)
     }
 
-    /// Writes an event made here.
-    pub(super) fn make(&mut self, (kind, event): Event, out: &mut Vec<Bytes>) {
-        let event = match self.sequence.take() {
-            Some(number) => event.number("sequence_number", number),
-            None => event,
-        };
-        self.sink.event(Some(kind).filter(|_| self.sink.is_named()), &event.finish(), out);
-    }
-
     /// Those of an event's numbers that differ on the wire.
-    pub(super) fn new_numbers(&mut self, old: &EventNumbers) -> Vec<(&'static str, String)> {
-        let sequence_number = old.sequence_number.and_then(|_| self.sequence.take());
+    pub(super) fn new_numbers(&mut self, old: EventNumbers) -> Vec<(&'static str, String)> {
+        let [sequence_number, item, content, summary] = old;
+        let sequence = sequence_number.and_then(|old| Some((old, self.numbering().take()?)));
         let mut new = Vec::new();
         let mut differ = |name, old: u64, now: u64| {
             if old != now {
                 new.push((name, now.to_string()));
             }
         };
-        if let Some(item) = old.output_index {
+        if let Some(item) = item.and_then(|item| u32::try_from(item).ok()) {
             differ("output_index", item.into(), self.items.index(item).unwrap_or(item.into()));
-            if let Some(part) = old.content_index.filter(|part| *part < SUMMARY) {
-                differ("content_index", part.into(), self.items.part_number(item, part));
-            }
-            if let Some(part) = old.summary_index.filter(|part| *part < SUMMARY) {
-                differ("summary_index", part.into(), self.items.part_number(item, part + SUMMARY));
+            for (name, part, base) in [("content_index", content, 0), ("summary_index", summary, SUMMARY)] {
+                let part = part.and_then(|part| u32::try_from(part).ok()).filter(|part| *part < SUMMARY);
+                part.into_iter()
+                    .for_each(|part| differ(name, part.into(), self.items.part_number(item, part + base)));
             }
         }
-        if let (Some(number), Some(now)) = (old.sequence_number, sequence_number) {
-            differ("sequence_number", number, now);
+        if let Some((old, now)) = sequence {
+            differ("sequence_number", old, now);
         }
         new
     }
@@ -362,3 +302,22 @@ impl ResponsesWriter {
 
 /// The choice of every item: a response has only one.
 pub(super) const CHOICE: u32 = 0;
+
+/// The numbers of an event: its own, that of its item, and those of its part in the content or the summary of the item.
+pub(super) type EventNumbers = [Option<u64>; 4];
+
+/// Reads what is a number. Data that is no event has none.
+fn numbers(data: &[u8]) -> EventNumbers {
+    let mut spans = Spans::default();
+    let text = std::str::from_utf8(data).unwrap_or_default();
+    let Ok(event) = spans.read(text, Of::Object(&NUMBERS)) else { return [None; 4] };
+    let number = |name: &str| event.get(name).and_then(|raw| raw.raw().parse().ok());
+    ["sequence_number", "output_index", "content_index", "summary_index"].map(number)
+}
+
+static NUMBERS: Table = Table::loose(&[
+    ("sequence_number", Of::Leaf),
+    ("output_index", Of::Leaf),
+    ("content_index", Of::Leaf),
+    ("summary_index", Of::Leaf),
+]);

@@ -1,7 +1,7 @@
 //! When a notice is due, and when a refusal is allowed.
 
 use crate::delta::{Channel, Delta, DeltaKind, FinishKind, FinishReason, Slot};
-use crate::wire::turn::{TurnLedger, Weight};
+use crate::wire::turn::{RefusalRule, TurnLedger, Weight};
 use crate::wire::{Fate, Part, WriterOptions};
 
 fn part(choice: u32, kind: DeltaKind) -> Part {
@@ -49,7 +49,8 @@ fn reasoning_is_a_loss_only_if_none_of_it_left_and_no_answer() {
 #[test]
 fn a_refusal_completes_no_call_and_follows_no_finish() {
     let mut ledger = TurnLedger::<()>::new(&WriterOptions::default());
-    let refusable = |ledger: &TurnLedger| [false, true].map(|together| ledger.refusable(together));
+    let refusable =
+        |ledger: &TurnLedger| [RefusalRule::Each, RefusalRule::Together].map(|rule| ledger.refusable(rule));
     assert_eq!(refusable(&ledger), [Some(vec![0]), Some(vec![0])]);
     ledger.turn(0).half_call(7);
     assert_eq!(refusable(&ledger), [None, None]);

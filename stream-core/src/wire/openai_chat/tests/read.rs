@@ -1,3 +1,4 @@
+use super::super::place;
 use super::*;
 use crate::delta::{CallFlavor, Restated, Runs, UpstreamError, Usage};
 
@@ -365,4 +366,13 @@ fn a_whole_response_is_read_as_a_stream_would_be() {
             of_stream(DeltaKind::Terminal),
         ]
     );
+}
+
+#[test]
+fn every_field_is_found_at_its_code() {
+    for (code, expected) in place::FIELDS.iter().enumerate() {
+        assert_eq!(*expected as usize, code);
+        let place = place::put(Delta::stream(DeltaKind::Meta), 3, *expected, 7).place;
+        assert_eq!((place.outer, place::field(place), place::item(place)), (3, Some(*expected), 7));
+    }
 }

@@ -1,13 +1,16 @@
-//! What is made here: chunks, the members of a `delta`, the items of `tool_calls`, errors.
+//! The templates: chunks, the members of a `delta`, the items of `tool_calls` and errors that are made here.
 
 use std::borrow::Cow;
 
 use super::grammar::{SIGNATURES, is_void};
 use super::place::{self, Field};
 use super::rebuild::RawChoice;
+use super::write::ChatWriter;
 use crate::delta::{CallDelta, CallFlavor, Channel, Delta, DeltaKind};
 use crate::ending::Ending;
 use crate::json::{self, Object};
+use crate::wire::template::{MadeEvent, NULL, Raw, object};
+use crate::wire::writer::Templates;
 use crate::wire::{Fate, Part};
 
 /// Members of a `delta`, as name and raw value.
@@ -23,7 +26,7 @@ pub(super) fn members(part: &Part, choice: &RawChoice<'_>, index: Option<u64>, n
         }
         DeltaKind::Text { text, .. } => self::text(&part.delta, text, choice),
         DeltaKind::Call(call) if call.flavor == CallFlavor::LegacyFunction => {
-            vec![("function_call", function(call))]
+            vec![("function_call", function(call, "arguments"))]
         }
         DeltaKind::Call(_) => vec![("tool_calls", json::array([self::call(part, choice, index, numbered)]))],
         // The only form in which its text came.
@@ -47,40 +50,32 @@ fn call(part: &Part, choice: &RawChoice<'_>, index: Option<u64>, numbered: bool)
     let custom = call.flavor == CallFlavor::Custom;
     let body = if custom { "custom" } else { "function" };
     let raw = raw.unwrap_or("{}");
-    let number = index.filter(|_| numbered).map(|index| index.to_string());
-    let mut item = Object::new().maybe("index", number.as_deref());
+    let numbered = object! { "index": index.filter(|_| numbered) };
     if part.fate == Fate::Kept {
         let kept = json::map(raw, |name, value| match name {
             "id" | "type" | "extra_content" => Some(Cow::Borrowed(value)),
             name if name == body => Some(json::only(value, &["name", "arguments", "input"]).finish().into()),
             _ => None,
         });
-        return item.and(&kept).finish();
+        return numbered.and(&kept).finish();
     }
-    if let Some(id) = &call.id {
-        item = item.string("id", id);
-    } else if part.fate == Fate::Inserted {
-        // Clients answer a call by its id.
-        item = item.string("id", &format!("call_inserted_{}", index.unwrap_or(0)));
-    }
-    if call.name.is_some() {
-        item = item.string("type", body);
-    }
+    // Clients answer a call by its id.
+    let made = || format!("call_inserted_{}", index.unwrap_or(0));
+    let id = call.id.as_deref().map(Cow::Borrowed);
+    let id = id.or_else(|| (part.fate == Fate::Inserted).then(|| made().into()));
     let input = if custom { "input" } else { "arguments" };
-    item.raw(body, &named(call, input)).and(&json::only(raw, &["extra_content"])).finish()
+    let item = object! {
+        "id": id.as_deref(),
+        "type": call.name.as_ref().map(|_| body),
+        body: Raw(function(call, input)),
+    };
+    numbered.and(&item).and(&json::only(raw, &["extra_content"])).finish()
 }
 
-/// The `function` of a call: whole if it opens the call, else more arguments.
-fn function(call: &CallDelta) -> String {
-    named(call, "arguments")
-}
-
-fn named(call: &CallDelta, field: &str) -> String {
+/// The body of a call: whole if it opens the call, else more arguments, which stand in `field`.
+fn function(call: &CallDelta, field: &str) -> String {
     let arguments = call.arguments.as_deref().unwrap_or_default();
-    match &call.name {
-        Some(name) => Object::new().string("name", name).string(field, arguments).finish(),
-        None => Object::new().string(field, arguments).finish(),
-    }
+    object! { "name": call.name.as_deref(), field: arguments }.finish()
 }
 
 fn text(delta: &Delta, text: &str, choice: &RawChoice<'_>) -> Members {
@@ -94,8 +89,7 @@ fn text(delta: &Delta, text: &str, choice: &RawChoice<'_>) -> Members {
         }
         Some(Field::Transcript) => {
             let id = choice.body("audio").and_then(|audio| json::member(audio, "id"));
-            let audio = id.map_or_else(Object::new, |id| Object::new().raw("id", id));
-            vec![("audio", audio.string("transcript", text).finish())]
+            vec![("audio", object! { "id": id.map(Raw), "transcript": text }.finish())]
         }
         _ => match delta.kind {
             DeltaKind::Text { channel, .. } => vec![(field_of(channel), json::quote(text))],
@@ -106,31 +100,31 @@ fn text(delta: &Delta, text: &str, choice: &RawChoice<'_>) -> Members {
 
 /// A part of a content list that says `text`.
 fn content_item(delta: &Delta, text: &str) -> String {
-    let plain = Object::new().string("type", "text").string("text", text).finish();
+    let plain = text_item(&json::quote(text));
     match delta.kind {
         DeltaKind::Text { channel: Channel::Reasoning, .. } => {
-            Object::new().string("type", "thinking").raw("thinking", &json::array([plain])).finish()
+            object! { "type": "thinking", "thinking": Raw(json::array([plain])) }.finish()
         }
         _ => plain,
     }
 }
 
+/// A part of a content list that says a text, which is quoted.
+pub(super) fn text_item(quoted: &str) -> String {
+    object! { "type": "text", "text": Raw(quoted) }.finish()
+}
+
 fn opaque(delta: &Delta, choice: &RawChoice<'_>) -> Members {
-    let item = place::item(delta.place);
+    let listed = |name| {
+        let raw = choice.item(name, place::item(delta.place));
+        raw.map(|raw| (name, json::array([raw]))).into_iter().collect()
+    };
     match place::field(delta.place) {
-        Some(Field::ContentItem) => match choice.item("content", item) {
-            Some(raw) => vec![("content", json::array([raw]))],
-            None => Members::new(),
-        },
-        Some(Field::ToolCall) => match choice.item("tool_calls", item) {
-            Some(raw) => vec![("tool_calls", json::array([raw]))],
-            None => Members::new(),
-        },
+        Some(Field::ContentItem) => listed("content"),
+        Some(Field::ToolCall) => listed("tool_calls"),
         Some(Field::Audio) => {
-            vec![(
-                "audio",
-                json::only(choice.body("audio").unwrap_or("{}"), &["id", "data", "expires_at"]).finish(),
-            )]
+            let audio = choice.body("audio").unwrap_or("{}");
+            vec![("audio", json::only(audio, &["id", "data", "expires_at"]).finish())]
         }
         _ => Members::new(),
     }
@@ -179,21 +173,44 @@ fn field_of(channel: Channel) -> &'static str {
 
 /// One of `choices` of a chunk; the one that opens its choice carries the role.
 pub(super) fn choice(number: u32, opens: bool, members: Members, finish: &Finish) -> String {
-    let role = opens.then(|| json::quote("assistant"));
-    let delta = Object::new().maybe("role", role.as_deref());
+    let delta = object! { "role": opens.then_some("assistant") };
     let delta = members.into_iter().fold(delta, |delta, (name, value)| delta.raw(name, &value));
-    Object::new()
-        .number("index", number.into())
-        .raw("delta", &delta.finish())
-        .raw("finish_reason", &finish.reason)
-        .maybe("native_finish_reason", finish.native.as_deref())
-        .finish()
+    let choice = object! {
+        "index": u64::from(number),
+        "delta": delta,
+        "finish_reason": Raw(&finish.reason),
+        "native_finish_reason": finish.native.as_ref().map(Raw),
+    };
+    choice.finish()
+}
+
+/// One of `choices` that says nothing, where a reader by position looks for one.
+pub(super) fn no_choice(number: u32) -> String {
+    choice(number, false, Members::new(), &Finish::default())
+}
+
+/// What a turn says in the place of an answer.
+pub(super) fn notice(text: &str) -> Members {
+    vec![(field_of(Channel::Content), json::quote(text))]
+}
+
+/// What a refusal says, if it says anything.
+pub(super) fn refusal(text: &str) -> Members {
+    let refusal = (field_of(Channel::Refusal), json::quote(text));
+    Some(refusal).filter(|_| !text.is_empty()).into_iter().collect()
 }
 
 /// How a choice of a chunk says that it ends, as raw JSON.
 pub(super) struct Finish {
     pub(super) reason: String,
     pub(super) native: Option<String>,
+}
+
+impl Finish {
+    /// The end of an answer that was refused.
+    pub(super) fn refused() -> Self {
+        Self { reason: json::quote("content_filter"), native: None }
+    }
 }
 
 impl Default for Finish {
@@ -208,19 +225,52 @@ pub(super) fn chunk(envelope: &str, choice: &str, usage: Option<&str>) -> String
     format!("{envelope},\"choices\":[{choice}]{usage}}}")
 }
 
-/// The error of OpenAI's APIs, as an event or a whole body: SDKs raise on it.
-pub(in crate::wire) fn error(ending: &Ending) -> String {
-    let error = Object::new()
-        .string("message", ending.message())
-        .string("type", ending.error_type().unwrap_or("server_error"))
-        .raw("param", "null")
-        .raw("code", &ending.code().map_or_else(|| "null".to_owned(), json::quote));
-    Object::new().raw("error", &error.finish()).finish()
+/// One of `choices` of a whole response, of raw JSON.
+pub(super) fn whole_choice(
+    index: Option<&str>,
+    message: &str,
+    finish: Option<&str>,
+    native: Option<&str>,
+) -> String {
+    let choice = object! {
+        "index": Raw(index.unwrap_or("0")),
+        "message": Raw(message),
+        "finish_reason": Raw(finish.unwrap_or("\"stop\"")),
+        "native_finish_reason": native.map(Raw),
+    };
+    choice.finish()
 }
 
-/// The envelope where no chunk of the upstream has come.
-pub(super) const CHUNK: &str =
-    r#"{"id":"chatcmpl-blocked","object":"chat.completion.chunk","created":0,"model":"""#;
+/// A whole response with an envelope.
+pub(super) fn completion(
+    envelope: Object,
+    choices: impl Iterator<Item = String>,
+    usage: Option<&str>,
+) -> String {
+    envelope.and(&object! { "choices": Raw(json::array(choices)), "usage": usage.map(Raw) }).finish()
+}
 
-/// The terminal marker.
-pub(super) const DONE: &[u8] = b"data: [DONE]\n\n";
+/// The error of OpenAI's APIs, as an event or a whole body: SDKs raise on it.
+pub(in crate::wire) fn error(ending: &Ending) -> Object {
+    let kind = ending.error_type().unwrap_or("server_error");
+    let code = ending.code().map_or_else(|| "null".to_owned(), json::quote);
+    let message = ending.message();
+    object! { "error": object! { "message": message, "type": kind, "param": NULL, "code": Raw(code) } }
+}
+
+/// The envelope where nothing of the upstream has come.
+pub(super) fn envelope(object: &str) -> Object {
+    object! { "id": "chatcmpl-blocked", "object": object, "created": 0_u64, "model": "" }
+}
+
+/// What the documents of a stream, and a whole one, call themselves.
+pub(super) const CHUNK: &str = "chat.completion.chunk";
+pub(super) const COMPLETION: &str = "chat.completion";
+
+impl Templates for ChatWriter {
+    const TERMINAL: Option<&'static str> = Some("data: [DONE]\n\n");
+
+    fn error(ending: &Ending) -> MadeEvent {
+        MadeEvent::unnamed(error(ending))
+    }
+}

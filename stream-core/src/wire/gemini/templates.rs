@@ -1,40 +1,43 @@
-//! What is made here: parts, candidates, responses and errors.
+//! The templates: parts, candidates, responses and errors that are made here.
 
 use std::borrow::Cow;
 
+use super::write::GeminiWriter;
 use crate::delta::{CallDelta, Channel};
 use crate::ending::Ending;
 use crate::json::{self, Object};
+use crate::wire::template::{MadeEvent, Raw, object};
+use crate::wire::writer::Templates;
 
 /// A text part. An empty one is made only to carry a signature.
 pub(super) fn text(channel: Channel, text: &str, signature: Option<&str>) -> String {
-    let thought = Some("true").filter(|_| channel == Channel::Reasoning);
-    let part = Object::new().string("text", text).maybe("thought", thought);
-    part.maybe(SIGNATURE, signature).finish()
+    let thought = (channel == Channel::Reasoning).then_some(true);
+    object! { "text": text, "thought": thought, SIGNATURE: signature.map(Raw) }.finish()
 }
 
 /// A whole call. Arguments that are no JSON object cannot be said here and become an empty one.
 pub(super) fn call(call: &CallDelta, signature: Option<&str>) -> String {
     let arguments = call.arguments.as_deref().filter(|arguments| json::is_object(arguments));
-    let id = call.id.as_deref().map(json::quote);
-    let function = Object::new()
-        .maybe("id", id.as_deref())
-        .string("name", call.name.as_deref().unwrap_or_default())
-        .raw("args", arguments.unwrap_or("{}"));
+    let function = object! {
+        "id": call.id.as_deref(),
+        "name": call.name.as_deref().unwrap_or_default(),
+        "args": Raw(arguments.unwrap_or("{}")),
+    };
     field("functionCall", &function.finish(), signature)
 }
 
 /// More of an open call, with other fragments than it came with; the rest of it says whether it goes on.
 pub(super) fn fragment(came: Option<&str>, arguments: Option<&str>, signature: Option<&str>) -> String {
-    let function = Object::new()
-        .maybe("partialArgs", arguments.filter(|arguments| json::items(arguments).is_some()))
-        .maybe("willContinue", came.and_then(|came| json::member(came, "willContinue")));
+    let function = object! {
+        "partialArgs": arguments.filter(|arguments| json::items(arguments).is_some()).map(Raw),
+        "willContinue": came.and_then(|came| json::member(came, "willContinue")).map(Raw),
+    };
     field("functionCall", &function.finish(), signature)
 }
 
 /// One field of a part, without the others.
 pub(super) fn field(name: &str, raw: &str, signature: Option<&str>) -> String {
-    Object::new().raw(name, raw).maybe(SIGNATURE, signature).finish()
+    object! { name: Raw(raw), SIGNATURE: signature.map(Raw) }.finish()
 }
 
 /// A part as it came, with a signature that it did not have.
@@ -68,9 +71,9 @@ impl<'d> Draft<'d> {
         Self { parts: vec![part.into()], ..Self::new(choice) }
     }
 
-    /// Lets the choice end with a refusal.
+    /// Lets the choice end with a refusal: with the reason that clients know for a filtered answer.
     pub(super) fn refuse(&mut self, message: &'d str) {
-        self.finish = Some(Cow::Borrowed(REFUSED));
+        self.finish = Some(Cow::Borrowed("\"SAFETY\""));
         self.message = Some(message);
     }
 
@@ -81,20 +84,19 @@ impl<'d> Draft<'d> {
 
     /// The candidate, where upstream's gives none to build on.
     pub(super) fn candidate(&self) -> String {
-        let content = (!self.parts.is_empty()).then(|| self.content());
-        let candidate = Object::new().maybe("content", content.as_deref());
-        self.finish(candidate).number("index", u64::from(self.choice)).finish()
+        let content = (!self.parts.is_empty()).then(|| Raw(self.content()));
+        self.finish(object! { "content": content }).number("index", u64::from(self.choice)).finish()
     }
 
     /// The content, where upstream's gives none to build on.
     pub(super) fn content(&self) -> String {
-        Object::new().raw("parts", &json::array(&self.parts)).string("role", "model").finish()
+        object! { "parts": Raw(json::array(&self.parts)), "role": "model" }.finish()
     }
 
     /// Adds how the choice finishes.
     pub(super) fn finish(&self, candidate: Object) -> Object {
-        let message = self.message.map(json::quote);
-        candidate.maybe("finishReason", self.finish.as_deref()).maybe("finishMessage", message.as_deref())
+        candidate
+            .and(&object! { "finishReason": self.finish.as_deref().map(Raw), "finishMessage": self.message })
     }
 }
 
@@ -108,25 +110,36 @@ pub(super) fn draft<'a, 'd>(drafts: &'a mut Vec<Draft<'d>>, choice: u32) -> &'a 
 }
 
 /// A response, with what is known of the stream it belongs to.
-pub(super) fn response(drafts: &[Draft<'_>], envelope: &[(&'static str, String)]) -> String {
-    let response = Object::new().raw("candidates", &json::array(drafts.iter().map(Draft::candidate)));
-    envelope.iter().fold(response, |response, (name, raw)| response.raw(name, raw)).finish()
+pub(super) fn response(drafts: &[Draft<'_>], envelope: &[(&'static str, String)]) -> Object {
+    let response = object! { "candidates": Raw(json::array(drafts.iter().map(Draft::candidate))) };
+    envelope.iter().fold(response, |response, (name, raw)| response.raw(name, raw))
 }
 
-/// The error body of Google's APIs. SDKs choose their exception by the number; the code is the reason of an `ErrorInfo`, since
-/// `status` is a closed list.
-pub(super) fn error(ending: &Ending) -> String {
-    let details = ending.code().map(|code| {
-        let info = Object::new().string("@type", "type.googleapis.com/google.rpc.ErrorInfo");
-        let info = info.string("reason", code).string("domain", ending.error_type().unwrap_or_default());
-        json::array([info.finish()])
-    });
-    let error = Object::new().number("code", 500).string("message", ending.message());
-    let error = error.string("status", "INTERNAL").maybe("details", details.as_deref());
-    Object::new().raw("error", &error.finish()).finish()
+/// A candidate that says nothing, where a reader by position looks for one.
+pub(super) fn no_candidate(number: u64) -> String {
+    object! { "index": number }.finish()
+}
+
+impl Templates for GeminiWriter {
+    /// The error body of Google's APIs. SDKs choose their exception by the number; the code is the reason of an `ErrorInfo`, since
+    /// `status` is a closed list.
+    fn error(ending: &Ending) -> MadeEvent {
+        let domain = ending.error_type().unwrap_or_default();
+        let details = ending.code().map(|code| {
+            let info = "type.googleapis.com/google.rpc.ErrorInfo";
+            Raw(json::array([object! { "@type": info, "reason": code, "domain": domain }.finish()]))
+        });
+        MadeEvent::unnamed(object! {
+            "error": object! {
+                "code": 500_u64, "message": ending.message(), "status": "INTERNAL", "details": details,
+            },
+        })
+    }
+
+    fn keep_alive(&self) -> &'static str {
+        // An empty line: Google's own SDK fails on comments (rule 23).
+        self.state.sink.line_end()
+    }
 }
 
 const SIGNATURE: &str = "thoughtSignature";
-
-/// The reason that clients know for a filtered answer.
-const REFUSED: &str = "\"SAFETY\"";

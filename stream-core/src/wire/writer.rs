@@ -1,0 +1,222 @@
+//! The writer: what the writers of all formats do in the same way, over what a format says of itself.
+
+use std::fmt;
+
+use bytes::Bytes;
+
+use super::sink::{self, Sink};
+use super::template::MadeEvent;
+use super::turn::{RefusalRule, TurnLedger};
+use super::{Ending, EndingKind, Fate, Odd, Outgoing, Part, Writer, WriterOptions, without_stray};
+use crate::delta::DeltaKind;
+use crate::sse::Frame;
+
+/// What every writer keeps of one response. `T` is what its format keeps beside a turn.
+#[derive(Debug, Default)]
+pub(super) struct WireState<T = ()> {
+    /// Frames that are not plain are written anew (rule 28).
+    pub(super) normalise: bool,
+    /// The request asked for several choices.
+    several: bool,
+    pub(super) turns: TurnLedger<T>,
+    pub(super) sink: Sink,
+    /// The data of the last frame with token counts, whether it left or not: an ending repeats them.
+    pub(super) usage: Option<Bytes>,
+    /// Bytes of inserted text that found no place.
+    pub(super) unplaced: usize,
+    /// Why the frame under way is written anew (rule 28).
+    pub(super) odd: Option<Odd>,
+    /// Every part of it is kept.
+    untouched: bool,
+    /// Why a frame was written anew of which every part was kept; it is asked for once.
+    normalised: Option<Odd>,
+}
+
+impl<T: Default> WireState<T> {
+    pub(super) fn new(options: &WriterOptions, sink: Sink) -> Self {
+        let &WriterOptions { normalise, several, .. } = options;
+        Self { normalise, several, turns: TurnLedger::new(options), sink, ..Self::default() }
+    }
+
+    /// A frame is about to be written, which clients read in different ways if it is odd. Where it is written anew, lines that
+    /// are no event are no part of it.
+    pub(super) fn enter(&mut self, frame: &Frame, odd: Option<Odd>, parts: &mut Vec<Part>) {
+        self.odd = None;
+        self.untouched = parts.iter().all(|part| part.fate == Fate::Kept);
+        self.mark(odd);
+        if self.odd.is_some() {
+            without_stray(frame, parts);
+        }
+    }
+
+    /// The frame under way is written anew for this reason, if there is one and none before it.
+    pub(super) fn mark(&mut self, odd: Option<Odd>) {
+        self.odd = self.odd.or(odd).filter(|_| self.normalise);
+        self.normalised = self.normalised.or(self.odd.filter(|_| self.untouched));
+    }
+
+    /// Keeps the data of a frame that has token counts.
+    pub(super) fn remember_usage(&mut self, data: &Bytes, parts: &[Part]) {
+        if parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Usage(_))) {
+            self.usage = Some(data.clone());
+        }
+    }
+
+    /// Whether a choice has to stand where a reader by position finds it, too: the request did not ask for several.
+    pub(super) fn by_position(&self) -> bool {
+        self.normalise && !self.several
+    }
+}
+
+/// The templates that begin and end a response, in a format's `templates.rs`.
+pub(super) trait Templates {
+    /// The terminal marker, where it is no event.
+    const TERMINAL: Option<&'static str> = None;
+
+    /// An error.
+    fn error(ending: &Ending) -> MadeEvent;
+
+    /// A keep-alive.
+    fn keep_alive(&self) -> &'static str {
+        COMMENT
+    }
+}
+
+/// How a format writes a whole response, in its `whole.rs`.
+pub(super) trait WholeBody: Templates {
+    /// The response anew; with a `refusal`, as a refused one.
+    fn body(&mut self, came: &Bytes, parts: &[Part], refusal: Option<&str>) -> String;
+
+    /// The response that is an error.
+    fn error_body(&mut self, _came: &Bytes, _parts: &[Part], ending: &Ending) -> String {
+        Self::error(ending).data.finish()
+    }
+}
+
+/// What a format says to its writer: its capabilities, its templates, and what becomes of a frame, in its `write.rs`.
+pub(super) trait Grammar: WholeBody + fmt::Debug + Send {
+    /// What the format keeps beside a turn.
+    type Own: fmt::Debug + Default + Send;
+
+    /// Which choices a refusal may finish.
+    const REFUSAL: RefusalRule;
+
+    fn state(&self) -> &WireState<Self::Own>;
+
+    fn state_mut(&mut self) -> &mut WireState<Self::Own>;
+
+    /// Writes a frame whose parts are all decided.
+    fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>);
+
+    /// Writes what waits for frames that will not come.
+    fn flush(&mut self, _out: &mut Vec<Bytes>) {}
+
+    /// Opens the response, if nothing of it has left.
+    fn open(&mut self, _out: &mut Vec<Bytes>) {}
+
+    /// Refuses the choices: closes what is open, says the message and finishes each.
+    fn refuse(&mut self, choices: &[u32], message: &str, out: &mut Vec<Bytes>);
+
+    /// Writes an event that is made here.
+    fn emit(&mut self, event: MadeEvent, out: &mut Vec<Bytes>) {
+        self.state_mut().sink.event(event.name, &event.data.finish(), out);
+    }
+
+    /// Whether more text of an open block would be written as its bytes, as far as the format knows.
+    fn is_idle(&self) -> bool {
+        false
+    }
+
+    /// How many bytes of frames wait to be written.
+    fn held(&self) -> usize {
+        0
+    }
+}
+
+/// The writer of a format.
+#[derive(Debug)]
+pub(super) struct FormatWriter<G>(pub(super) G);
+
+impl<G: Grammar> Writer for FormatWriter<G> {
+    fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
+        self.0.frame(outgoing, out);
+    }
+
+    fn end(&mut self, ending: &Ending, out: &mut Vec<Bytes>) {
+        let grammar = &mut self.0;
+        grammar.flush(out);
+        if !grammar.state_mut().turns.end() {
+            return;
+        }
+        grammar.open(out);
+        let refusable = grammar.state().turns.refusable(G::REFUSAL);
+        match refusable.filter(|_| ending.kind == EndingKind::Refuse) {
+            Some(choices) => grammar.refuse(&choices, &ending.message, out),
+            None => grammar.emit(G::error(ending), out),
+        }
+        if let Some(terminal) = G::TERMINAL {
+            grammar.state_mut().sink.put(Bytes::from_static(terminal.as_bytes()), out);
+        }
+    }
+
+    fn keep_alive(&self) -> Bytes {
+        Bytes::from_static(self.0.keep_alive().as_bytes())
+    }
+
+    fn whole(&mut self, mut body: Outgoing, ending: Option<&Ending>) -> Bytes {
+        let grammar = &mut self.0;
+        let untouched = ending.is_none() && body.is_untouched();
+        if let Some(frame) = &body.frame {
+            grammar.state_mut().enter(frame, frame.odd(), &mut body.parts);
+        }
+        // Of a body that could not be read there is no frame, and an ending all the same.
+        let came = body.frame.as_ref().map(|frame| frame.raw().clone()).unwrap_or_default();
+        let written = match ending {
+            None if untouched && grammar.state().odd.is_none() => came,
+            Some(ending) if ending.kind == EndingKind::Error => {
+                grammar.error_body(&came, &body.parts, ending).into()
+            }
+            ending => grammar.body(&came, &body.parts, ending.map(Ending::message)).into(),
+        };
+        let state = grammar.state_mut();
+        state.normalised = state.normalised.filter(|_| untouched);
+        state.turns.end();
+        written
+    }
+
+    fn ended(&self) -> bool {
+        self.0.state().turns.has_ended()
+    }
+
+    fn held(&self) -> usize {
+        self.0.held()
+    }
+
+    fn unplaced(&mut self) -> usize {
+        std::mem::take(&mut self.0.state_mut().unplaced)
+    }
+
+    fn is_plain(&self) -> bool {
+        let state = self.0.state();
+        state.sink.is_at_border() && !state.turns.has_ended() && self.0.is_idle()
+    }
+
+    fn normalised(&mut self) -> Option<Odd> {
+        self.0.state_mut().normalised.take()
+    }
+}
+
+/// What a frame says to a client, also to a lenient one.
+pub(super) fn data(frame: &Frame) -> Option<Bytes> {
+    frame.data().or_else(|| frame.lenient_data())
+}
+
+/// The event of a frame alone, without the lines that belong to no event.
+pub(super) fn event_only(frame: &Frame) -> Option<Frame> {
+    let data = data(frame)?;
+    let json = std::str::from_utf8(&data).ok()?;
+    sink::frame(sink::name(frame, json).as_deref(), json)
+}
+
+/// A keep-alive that all but one API's clients accept.
+pub(super) const COMMENT: &str = ": keep-alive\n\n";
