@@ -58,7 +58,7 @@ pub(super) fn renewed<'n>(
     new.iter().fold(renewed, |renewed, (_, members)| renewed.and(members))
 }
 
-/// What fills a hole as the value of a member: a string is quoted, a number and a truth value are written, an absent value takes its member along.
+/// What fills a hole as the value of a member: a string is quoted, a number is written, an absent value takes its member along.
 pub(super) trait Member {
     fn add(self, name: &str, object: Object) -> Object;
 }
@@ -85,12 +85,6 @@ impl Member for &str {
 impl Member for u64 {
     fn add(self, name: &str, object: Object) -> Object {
         object.number(name, self)
-    }
-}
-
-impl Member for bool {
-    fn add(self, name: &str, object: Object) -> Object {
-        object.raw(name, if self { "true" } else { "false" })
     }
 }
 

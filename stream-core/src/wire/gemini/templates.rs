@@ -11,7 +11,7 @@ use crate::wire::writer::Templates;
 
 /// A text part. An empty one is made only to carry a signature.
 pub(super) fn text(channel: Channel, text: &str, signature: Option<&str>) -> String {
-    let thought = (channel == Channel::Reasoning).then_some(true);
+    let thought = (channel == Channel::Reasoning).then_some(Raw("true"));
     object! { "text": text, "thought": thought, SIGNATURE: signature.map(Raw) }.finish()
 }
 

@@ -2,45 +2,22 @@
 
 use crate::delta::{Delta, Place};
 
-/// The field of a choice that a delta came from. A position in `tool_calls` has code 0, so that there the inner
-/// place is the position itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
-    ToolCall,
-    FunctionCall,
-    Content,
-    ContentItem,
-    ReasoningContent,
-    Reasoning,
-    ReasoningDetail,
-    Refusal,
-    Transcript,
-    Audio,
-    Message,
-    Text,
-    Signature,
-    FailedGeneration,
-    Other,
+/// Defines the fields, and the list of them, where each stands at the position of its code.
+macro_rules! fields {
+    ($($name:ident),* $(,)?) => {
+        /// The field of a choice that a delta came from. A position in `tool_calls` has code 0, so that there the inner
+        /// place is the position itself.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum Field { $($name),* }
+
+        pub(super) const FIELDS: &[Field] = &[$(Field::$name),*];
+    };
 }
 
-/// The fields, at the position of their code.
-pub(super) const FIELDS: [Field; 15] = [
-    Field::ToolCall,
-    Field::FunctionCall,
-    Field::Content,
-    Field::ContentItem,
-    Field::ReasoningContent,
-    Field::Reasoning,
-    Field::ReasoningDetail,
-    Field::Refusal,
-    Field::Transcript,
-    Field::Audio,
-    Field::Message,
-    Field::Text,
-    Field::Signature,
-    Field::FailedGeneration,
-    Field::Other,
-];
+fields! {
+    ToolCall, FunctionCall, Content, ContentItem, ReasoningContent, Reasoning, ReasoningDetail, Refusal, Transcript, Audio,
+    Message, Text, Signature, FailedGeneration, Other,
+}
 
 /// Codes stand above the positions: a list of sixteen million items is longer than any frame.
 const SHIFT: u32 = 24;

@@ -234,7 +234,7 @@ impl ChatWriter {
                     Fate::Edited => json::quote(reason.raw()),
                     _ => native.to_owned(),
                 });
-                let finish = Finish { reason: json::quote(reason.raw()), native };
+                let finish = Finish { reason: Some(json::quote(reason.raw())), native };
                 Some(self.choice(number, Members::new(), Some(finish)))
             }
             _ => {

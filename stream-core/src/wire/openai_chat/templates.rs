@@ -175,10 +175,15 @@ fn field_of(channel: Channel) -> &'static str {
 pub(super) fn choice(number: u32, opens: bool, members: Members, finish: &Finish) -> String {
     let delta = object! { "role": opens.then_some("assistant") };
     let delta = members.into_iter().fold(delta, |delta, (name, value)| delta.raw(name, &value));
+    ending_choice(&number.to_string(), "delta", &delta.finish(), finish)
+}
+
+/// One of `choices`, whose `delta` or `message` has this JSON.
+pub(super) fn ending_choice(index: &str, field: &str, body: &str, finish: &Finish) -> String {
     let choice = object! {
-        "index": u64::from(number),
-        "delta": delta,
-        "finish_reason": Raw(&finish.reason),
+        "index": Raw(index),
+        field: Raw(body),
+        "finish_reason": Raw(finish.reason.as_deref().unwrap_or("null")),
         "native_finish_reason": finish.native.as_ref().map(Raw),
     };
     choice.finish()
@@ -200,22 +205,17 @@ pub(super) fn refusal(text: &str) -> Members {
     Some(refusal).filter(|_| !text.is_empty()).into_iter().collect()
 }
 
-/// How a choice of a chunk says that it ends, as raw JSON.
+/// How a choice says that it ends, as raw JSON.
+#[derive(Debug, Default)]
 pub(super) struct Finish {
-    pub(super) reason: String,
+    pub(super) reason: Option<String>,
     pub(super) native: Option<String>,
 }
 
 impl Finish {
     /// The end of an answer that was refused.
     pub(super) fn refused() -> Self {
-        Self { reason: json::quote("content_filter"), native: None }
-    }
-}
-
-impl Default for Finish {
-    fn default() -> Self {
-        Self { reason: String::from("null"), native: None }
+        Self { reason: Some(json::quote("content_filter")), native: None }
     }
 }
 
@@ -223,22 +223,6 @@ impl Default for Finish {
 pub(super) fn chunk(envelope: &str, choice: &str, usage: Option<&str>) -> String {
     let usage = usage.map(|usage| format!(",\"usage\":{usage}")).unwrap_or_default();
     format!("{envelope},\"choices\":[{choice}]{usage}}}")
-}
-
-/// One of `choices` of a whole response, of raw JSON.
-pub(super) fn whole_choice(
-    index: Option<&str>,
-    message: &str,
-    finish: Option<&str>,
-    native: Option<&str>,
-) -> String {
-    let choice = object! {
-        "index": Raw(index.unwrap_or("0")),
-        "message": Raw(message),
-        "finish_reason": Raw(finish.unwrap_or("\"stop\"")),
-        "native_finish_reason": native.map(Raw),
-    };
-    choice.finish()
 }
 
 /// A whole response with an envelope.

@@ -96,14 +96,15 @@ fn choice(
         }
     }
     let index = position.map(|position| position.to_string());
-    let finish = message.new_finish.as_deref();
-    let native = raw.get("native_finish_reason").map(|native| finish.unwrap_or(native));
-    templates::whole_choice(
-        index.as_deref().or(raw.get("index")),
-        &message.document(raw, refusal.is_some()),
-        finish.or(raw.get("finish_reason")),
-        native,
-    )
+    let document = message.document(raw, refusal.is_some());
+    let new = message.new_finish;
+    let native = raw.get("native_finish_reason").map(str::to_owned);
+    let finish = Finish {
+        native: native.map(|native| new.clone().unwrap_or(native)),
+        reason: Some(new.as_deref().or(raw.get("finish_reason")).unwrap_or("\"stop\"").to_owned()),
+    };
+    let index = index.as_deref().or(raw.get("index")).unwrap_or("0");
+    templates::ending_choice(index, "message", &document, &finish)
 }
 
 /// A message as its parts leave it: all that the deltas of a stream would say.
@@ -145,7 +146,7 @@ impl Message {
         let refusal = templates::refusal(message);
         self.members.retain(|(name, _)| refusal.iter().all(|(field, _)| field != name));
         self.members.extend(refusal);
-        self.new_finish = Some(Finish::refused().reason);
+        self.new_finish = Finish::refused().reason;
     }
 
     /// The values of a member, one for each delta.

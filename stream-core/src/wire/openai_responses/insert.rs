@@ -39,14 +39,7 @@ impl ResponsesWriter {
         }
     }
 
-    /// Writes the notice if an empty response is about to end (rule 21).
-    pub(super) fn insert_notice(&mut self, parts: &[Part], out: &mut Vec<Bytes>) {
-        if let Some(notice) = self.due_notice(parts) {
-            self.insert_one(&notice, out);
-        }
-    }
-
-    /// The notice, if the response ends with these parts and everything was dropped. A failure is an answer of its own.
+    /// The notice (rule 21), if the response ends with these parts and everything was dropped. A failure is an answer of its own.
     pub(super) fn due_notice(&mut self, parts: &[Part]) -> Option<DeltaKind> {
         let leaves = |part: &&Part| part.fate != Fate::Dropped;
         let ends = parts.iter().filter(leaves).any(|part| part.delta.kind == DeltaKind::Terminal);

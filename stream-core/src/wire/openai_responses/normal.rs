@@ -19,8 +19,7 @@ use crate::wire::{Fate, Odd, Part, sink, template, writer};
 
 /// Whether an event has what belongs to another one.
 pub(super) fn is_foreign(name: &str, event: Event<'_>) -> bool {
-    EventShape::named(name)
-        .is_some_and(|shape| has_foreign(EVENT_BODIES, &[shape.body], |name| event.get(name)))
+    shape(name).is_some_and(|(own, _)| has_foreign(EVENT_BODIES, &[own], |name| event.get(name)))
 }
 
 /// Whether an item has what belongs to an item of another type.
@@ -139,16 +138,16 @@ pub(super) fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, C
     }
     let kind = grammar::string(event.get("type")).map(Cow::into_owned);
     let name = kind.as_deref().and_then(|kind| kind.strip_prefix("response."));
-    let Some(shape) = name.and_then(EventShape::named) else { return (kind, Cow::Borrowed(data)) };
+    let Some((own, index)) = name.and_then(shape) else { return (kind, Cow::Borrowed(data)) };
     let mut rewrite = Rewrite::new(event);
-    rewrite.cut_members(event, |name| EVENT_BODIES.contains(&name) && name != shape.body);
+    rewrite.cut_members(event, |name| EVENT_BODIES.contains(&name) && name != own);
     for item in event.get("item").into_iter().chain(event.get("response").into_iter().flat_map(items)) {
         cut_item(item, &mut rewrite);
     }
     if let Some(part) = event.get("part") {
         cut_part(part, &mut rewrite);
     }
-    let missing = shape.index.filter(|index| event.get(index).is_none());
+    let missing = index.filter(|index| event.get(index).is_none());
     rewrite.cut_members(event, |name| Some(name) == missing);
     let mut written = rewrite.finish();
     if let Some(index) = missing {
@@ -185,57 +184,43 @@ fn cut_part<'d>(part: Value<'d>, rewrite: &mut Rewrite<'d>) {
     }
 }
 
-/// What an event has by its type.
-struct EventShape {
-    name: &'static str,
-    /// The one field of it that carries something.
-    body: &'static str,
-    /// The number of its part, which it has to have.
-    index: Option<&'static str>,
-}
-
-impl EventShape {
-    const fn new(name: &'static str, body: &'static str, index: Option<&'static str>) -> Self {
-        Self { name, body, index }
-    }
-
-    /// The shape of an event; `None` where it is not known.
-    fn named(name: &str) -> Option<&'static Self> {
-        EVENTS.iter().find(|shape| shape.name == name)
-    }
+/// Of an event, the one field that carries something, and the number of its part, if it has to have one; `None` where the event is
+/// not known.
+fn shape(name: &str) -> Option<(&'static str, Option<&'static str>)> {
+    EVENTS.iter().find(|(event, ..)| *event == name).map(|(_, body, index)| (*body, *index))
 }
 
 const CONTENT: Option<&str> = Some("content_index");
 const SUMMARY: Option<&str> = Some("summary_index");
 
 /// The known events, the most frequent ones first.
-static EVENTS: [EventShape; 26] = [
-    EventShape::new("output_text.delta", "delta", CONTENT),
-    EventShape::new("function_call_arguments.delta", "delta", None),
-    EventShape::new("reasoning_summary_text.delta", "delta", SUMMARY),
-    EventShape::new("reasoning_text.delta", "delta", CONTENT),
-    EventShape::new("custom_tool_call_input.delta", "delta", None),
-    EventShape::new("refusal.delta", "delta", CONTENT),
-    EventShape::new("audio.transcript.delta", "delta", None),
-    EventShape::new("output_text.done", "text", CONTENT),
-    EventShape::new("reasoning_text.done", "text", CONTENT),
-    EventShape::new("reasoning_summary_text.done", "text", SUMMARY),
-    EventShape::new("refusal.done", "refusal", CONTENT),
-    EventShape::new("audio.transcript.done", "transcript", None),
-    EventShape::new("function_call_arguments.done", "arguments", None),
-    EventShape::new("custom_tool_call_input.done", "input", None),
-    EventShape::new("content_part.added", "part", CONTENT),
-    EventShape::new("content_part.done", "part", CONTENT),
-    EventShape::new("reasoning_summary_part.added", "part", SUMMARY),
-    EventShape::new("reasoning_summary_part.done", "part", SUMMARY),
-    EventShape::new("output_item.added", "item", None),
-    EventShape::new("output_item.done", "item", None),
-    EventShape::new("created", "response", None),
-    EventShape::new("in_progress", "response", None),
-    EventShape::new("queued", "response", None),
-    EventShape::new("completed", "response", None),
-    EventShape::new("incomplete", "response", None),
-    EventShape::new("failed", "response", None),
+static EVENTS: [(&str, &str, Option<&str>); 26] = [
+    ("output_text.delta", "delta", CONTENT),
+    ("function_call_arguments.delta", "delta", None),
+    ("reasoning_summary_text.delta", "delta", SUMMARY),
+    ("reasoning_text.delta", "delta", CONTENT),
+    ("custom_tool_call_input.delta", "delta", None),
+    ("refusal.delta", "delta", CONTENT),
+    ("audio.transcript.delta", "delta", None),
+    ("output_text.done", "text", CONTENT),
+    ("reasoning_text.done", "text", CONTENT),
+    ("reasoning_summary_text.done", "text", SUMMARY),
+    ("refusal.done", "refusal", CONTENT),
+    ("audio.transcript.done", "transcript", None),
+    ("function_call_arguments.done", "arguments", None),
+    ("custom_tool_call_input.done", "input", None),
+    ("content_part.added", "part", CONTENT),
+    ("content_part.done", "part", CONTENT),
+    ("reasoning_summary_part.added", "part", SUMMARY),
+    ("reasoning_summary_part.done", "part", SUMMARY),
+    ("output_item.added", "item", None),
+    ("output_item.done", "item", None),
+    ("created", "response", None),
+    ("in_progress", "response", None),
+    ("queued", "response", None),
+    ("completed", "response", None),
+    ("incomplete", "response", None),
+    ("failed", "response", None),
 ];
 
 /// Of the fields that carry something, those of an item; `None` where its type is not known.

@@ -224,7 +224,9 @@ impl ResponsesWriter {
         // What comes before an item takes its index: it has to be there when the item is booked.
         self.insert_before(parts, before, out);
         let completes = self.note(parts, data);
-        self.insert_notice(parts, out);
+        if let Some(notice) = self.due_notice(parts) {
+            self.insert_one(&notice, out);
+        }
         for event in std::mem::take(&mut self.late) {
             self.emit(event, out);
         }
