@@ -36,6 +36,11 @@ pub(crate) fn decide(
         let window = if only_whole { options.limit } else { WINDOW };
         let short = text.len() < window;
         machine.run(plans, &text[..text.len().min(window)], ended && short, &counts);
+        if let (Some(Outcome::Fail { end, .. }), None, true) =
+            (&machine.outcome, machine.confirmed, options.malformed && machine.names_a_line(text))
+        {
+            machine.confirmed = Some(*end);
+        }
         match (&machine.outcome, machine.confirmed) {
             (_, Some(_)) => {}
             (Some(Outcome::Fail { end, .. }), None) if only_whole => through = through.max(*end),

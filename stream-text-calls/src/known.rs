@@ -92,6 +92,8 @@ pub fn deepseek_v3() -> Dialect {
         .wrapper("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>")
         .wrapper_optional()
         .call("<｜tool▁call▁begin｜>function<｜tool▁sep｜>{name}{~}```json", "```{~}<｜tool▁call▁end｜>")
+        // vLLM takes any type.
+        .also_call("<｜tool▁call▁begin｜>{*}<｜tool▁sep｜>{~}{name}{~}```json")
 }
 
 /// DeepSeek V3.1: the name before the separator, no fence.
@@ -100,6 +102,7 @@ pub fn deepseek_v3_1() -> Dialect {
         .wrapper("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>")
         .wrapper_optional()
         .call("<｜tool▁call▁begin｜>{name}<｜tool▁sep｜>", "<｜tool▁call▁end｜>")
+        .also_call("<｜tool▁call▁begin｜>{~}{name}{~}<｜tool▁sep｜>")
 }
 
 /// DSML: DeepSeek V3.2 and V4.
@@ -136,6 +139,7 @@ pub fn harmony() -> Dialect {
             "<|call|>{or}<|end|>",
         )
         .also_call("{<|start|>assistant?}<|channel|>{~}analysis to=functions.{name}{*}<|message|>")
+        .also_call("{<|start|>assistant?}<|channel|>{~}final to=functions.{name}{*}<|message|>")
         .also_call("<|start|>assistant to=functions.{name}{*}<|message|>")
 }
 

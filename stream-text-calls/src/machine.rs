@@ -126,6 +126,13 @@ impl Machine {
         }
     }
 
+    /// Whether a name stands on a line of its own, and something behind it that fits no parameter: a parser that looks for
+    /// the name alone finds a call.
+    pub(crate) fn names_a_line(&self, text: &[u8]) -> bool {
+        let is_tagged = matches!(self.payload, Some(Payload::Tagged(_)));
+        is_tagged && self.lead.name.is_some() && matches!(text.get(self.head), Some(b'\n' | b'\r'))
+    }
+
     /// Where the call itself begins, behind what belongs to its wrapper.
     pub(crate) fn call_start(&self) -> usize {
         self.lead.call.unwrap_or(0)
