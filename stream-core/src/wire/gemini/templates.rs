@@ -115,9 +115,12 @@ pub(super) fn response(drafts: &[Draft<'_>], envelope: &[(&'static str, String)]
     envelope.iter().fold(response, |response, (name, raw)| response.raw(name, raw))
 }
 
+/// Content that says nothing: some readers pass over a candidate without content, and take the next for the first.
+pub(super) const NO_CONTENT: &str = r#"{"parts":[],"role":"model"}"#;
+
 /// A candidate that says nothing, where a reader by position looks for one.
 pub(super) fn no_candidate(number: u64) -> String {
-    object! { "index": number }.finish()
+    object! { "index": number, "content": Raw(NO_CONTENT.to_owned()) }.finish()
 }
 
 impl Templates for GeminiWriter {

@@ -137,18 +137,24 @@ impl GeminiWriter {
 
     /// Writes a response as an event.
     fn event(&mut self, json: &str, out: &mut Vec<Bytes>) {
-        let padded = self.state.by_position().then(|| padded(json)).flatten();
-        self.state.sink.event(None, padded.as_deref().unwrap_or(json), out);
+        let placed = self.state.by_position().then(|| placed(json)).flatten();
+        self.state.sink.event(None, placed.as_deref().unwrap_or(json), out);
     }
 
     /// What is not plain about a frame, given what the request asked for.
     fn odd(&self, frame: &Frame, parts: &[Part]) -> Option<Odd> {
+        let is_second = |part: &Part| part.delta.choice.is_some_and(|number| number > 0);
+        let hollow = || {
+            let data = frame.data().or_else(|| frame.lenient_data());
+            data.is_some_and(|data| std::str::from_utf8(&data).is_ok_and(has_hollow))
+        };
         let misplaced = |part: &Part| {
             let number =
                 part.delta.choice.filter(|_| part.fate != Fate::Inserted && part.delta.place.inner != BESIDE);
             number.is_some_and(|number| locate(part.delta.place.outer).1 != number as usize)
         };
-        let position = self.state.by_position() && parts.iter().any(misplaced);
+        let is_odd = parts.iter().any(misplaced) || (parts.iter().any(is_second) && hollow());
+        let position = self.state.by_position() && is_odd;
         position.then_some(Odd::Position).or(frame.odd())
     }
 }
@@ -209,15 +215,35 @@ impl Grammar for GeminiWriter {
 }
 
 /// The response with empty candidates before its only one, where that has a higher number than its position: a reader of
-/// the first candidate and a reader by `index` find the same.
-fn padded(json: &str) -> Option<String> {
-    let candidates = json::member(json, "candidates")?;
-    let items = json::items(candidates)?;
-    let [item] = items[..] else { return None };
-    let number = json::member(item, "index").and_then(json::count).filter(|number| *number > 0)?;
-    let before = (0..number).map(templates::no_candidate);
-    let all = json::array(before.chain([item.to_owned()]));
+/// the first candidate and a reader by `index` find the same. One of several has content if another stands behind it.
+fn placed(json: &str) -> Option<String> {
+    let items = json::items(json::member(json, "candidates")?)?;
+    let (last, before) = items.split_last()?;
+    let number = if before.is_empty() { json::member(last, "index").and_then(json::count)? } else { 0 };
+    if number == 0 && !before.iter().any(|item| is_hollow(item)) {
+        return None;
+    }
+    let empty = (0..number).map(templates::no_candidate);
+    let filled = before.iter().map(|item| match is_hollow(item) {
+        true => json::map(item, |name, raw| (name != "content").then_some(raw.into()))
+            .raw("content", templates::NO_CONTENT)
+            .finish(),
+        false => (*item).to_owned(),
+    });
+    let all = json::array(empty.chain(filled).chain([(*last).to_owned()]));
     Some(json::set(json, &[("candidates", &all)]))
+}
+
+/// Whether a candidate without content stands before another one.
+fn has_hollow(json: &str) -> bool {
+    let items = json::member(json, "candidates").and_then(json::items);
+    let before = items.as_deref().and_then(<[_]>::split_last).map_or(&[][..], |(_, before)| before);
+    before.iter().any(|item| is_hollow(item))
+}
+
+/// Whether a candidate has no content: litellm passes over it, and takes the next for the first.
+fn is_hollow(item: &str) -> bool {
+    json::member(item, "content").is_none_or(|content| content == "null")
 }
 
 /// A top-level field of the first frame that has it.

@@ -26,11 +26,27 @@ fn a_candidate_alone_is_put_in_its_place_unless_the_request_asked_for_several() 
     let alone = data(
         r#"{"candidates":[{"index":1,"content":{"parts":[{"text":"x"}],"role":"model"}}],"modelVersion":"x"}"#,
     );
-    let placed = alone.replace(r#"[{"index":1"#, r#"[{"index":0},{"index":1"#);
+    // litellm passes over a candidate without content, and takes the next for the first.
+    let before = r#"[{"index":0,"content":{"parts":[],"role":"model"}},{"index":1"#;
+    let placed = alone.replace(r#"[{"index":1"#, before);
     let (first, last) = (gemini::parts(r#"{"text":"hi"}"#), gemini::last("", "STOP"));
     let body = first.clone() + &alone + &last;
     let ran = run(gate, &body);
     assert_eq!(ran.out, first + &placed + &last);
+    assert_eq!(ran.edits, [(Action::Normalised, Odd::Position.to_string())]);
+    assert_eq!(run_for(|| Request::new().choices(2), gate, &body).out, body);
+}
+
+#[test]
+fn a_candidate_before_another_has_content_unless_the_request_asked_for_several() {
+    let hollow = data(
+        r#"{"candidates":[{"index":0},{"index":1,"content":{"parts":[{"text":"x"}],"role":"model"}}],"modelVersion":"x"}"#,
+    );
+    let filled = hollow.replace(r#"[{"index":0}"#, r#"[{"index":0,"content":{"parts":[],"role":"model"}}"#);
+    let (first, last) = (gemini::parts(r#"{"text":"hi"}"#), gemini::last("", "STOP"));
+    let body = first.clone() + &hollow + &last;
+    let ran = run(gate, &body);
+    assert_eq!(ran.out, first + &filled + &last);
     assert_eq!(ran.edits, [(Action::Normalised, Odd::Position.to_string())]);
     assert_eq!(run_for(|| Request::new().choices(2), gate, &body).out, body);
 }
