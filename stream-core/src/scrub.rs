@@ -74,7 +74,7 @@ impl Scrubber {
         let around = !whole && self.is_found_around(frame, &data, &mut reason);
         let document = std::str::from_utf8(&data).ok()?;
         let mut found = document::search(document, &self.last, known, &*self.scrub);
-        if !whole && (known.has_notes() || logprobs::are_in(document)) {
+        if !whole {
             self.joints.search(document, format, &*self.scrub, &mut found);
         }
         // What is found in a block's own text would be found in the same bytes of a frame without the block.

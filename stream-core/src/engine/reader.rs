@@ -9,6 +9,7 @@ use crate::engine::Config;
 use crate::engine::turns::Turns;
 use crate::error::{Error, ErrorKind};
 use crate::sse::{Frame, Framer};
+use crate::wire::apis;
 use crate::wire::{self, DecodeError, Decoded, Due, Fate, Memory, Odd, Outgoing, Part, SharedFormat};
 
 /// Frames and decodes, once it is known how.
@@ -63,7 +64,7 @@ impl FrameReader {
             held_limit: config.limits.held,
             looks,
             whole: None,
-            decoded: Decoded { memory: Memory { is_on: looks, ..Memory::default() }, ..Decoded::new() },
+            decoded: Decoded { memory: memory_of(config, looks), ..Decoded::new() },
             turns: Turns::new(config.limits.held),
             ended: false,
             closed: false,
@@ -278,11 +279,7 @@ impl FrameReader {
         let mut known = built_in.iter().filter(|format| knows(format));
         let found = known.next();
         match (found, known.next()) {
-            (Some(one), Some(other)) if self.looks => {
-                let (one, other) = (one.name(), other.name());
-                let message = format!("expected the answer of one API, found one of {one} and of {other}");
-                Err(Error::new(ErrorKind::Ambiguous, message))
-            }
+            (Some(one), Some(other)) if self.looks => Err(two_apis(one.name(), other.name())),
             _ => Ok(found.cloned()),
         }
     }
@@ -403,6 +400,10 @@ impl FrameReader {
             return Err(Error::new(ErrorKind::WrongFormat, message));
         }
         let format = self.settled_format();
+        if let Some(other) = apis::other_of_whole(format.name(), body).filter(|_| self.decoded.memory.any_api)
+        {
+            return Err(two_apis(format.name(), other));
+        }
         Ok(format.decode_whole(body, &mut self.decoded)?)
     }
 
@@ -416,6 +417,15 @@ impl FrameReader {
         let parts = parts.map(|delta| Part { delta, key: None, fate: Fate::Kept }).collect();
         Outgoing { frame: Some(frame), parts }
     }
+}
+
+fn memory_of(config: &Config, looks: bool) -> Memory {
+    Memory { is_on: looks, any_api: looks && config.format.is_none(), ..Memory::default() }
+}
+
+fn two_apis(one: &str, other: &str) -> Error {
+    let message = format!("expected the answer of one API, found one of {one} and of {other}");
+    Error::new(ErrorKind::Ambiguous, message)
 }
 
 /// Whether a frame is only comments and blank lines, and plain.

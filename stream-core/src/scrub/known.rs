@@ -12,8 +12,6 @@ pub(crate) struct ShownTexts<'a> {
     values: Vec<&'a str>,
     /// All content, put together.
     content: String,
-    /// Whether the frame has something beside its blocks.
-    has_notes: bool,
 }
 
 impl<'a> ShownTexts<'a> {
@@ -45,7 +43,6 @@ impl<'a> ShownTexts<'a> {
                         .push_str(copy.body.as_deref().filter(|_| copy.name.is_none()).unwrap_or(""));
                     pieces += 1;
                 }
-                DeltaKind::Annotation { .. } => known.has_notes = true,
                 _ => {}
             }
         }
@@ -66,11 +63,6 @@ impl<'a> ShownTexts<'a> {
     /// Whether a string says the same as such a text. Some servers say all content once more, put together.
     pub(super) fn is_text(&self, text: &str) -> bool {
         self.texts.contains(text) || (!text.is_empty() && text == self.content)
-    }
-
-    /// Whether the frame has something beside its blocks.
-    pub(super) fn has_notes(&self) -> bool {
-        self.has_notes
     }
 
     /// The texts that blocks show.

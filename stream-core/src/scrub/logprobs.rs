@@ -1,7 +1,8 @@
 //! Log probabilities: tokens that spell a text, one by one.
 
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+
+use crate::json;
 
 /// Where the value of the key that ends at `at` starts and ends, if it is one that can hold tokens.
 pub(super) fn value(document: &str, at: usize) -> Option<(usize, usize)> {
@@ -15,47 +16,16 @@ pub(super) fn value(document: &str, at: usize) -> Option<(usize, usize)> {
     Some((start, start + values.byte_offset()))
 }
 
-/// Whether a document has log probabilities that say something.
-pub(super) fn are_in(document: &str) -> bool {
-    const KEY: &[u8] = b"\"logprobs";
-    memchr::memmem::find_iter(document.as_bytes(), KEY).any(|at| {
-        let rest = &document[at + KEY.len()..];
-        let rest = rest.strip_prefix("Result").unwrap_or(rest).strip_prefix('"').unwrap_or_default();
-        let value = rest.trim_ascii_start().strip_prefix(':').unwrap_or_default().trim_ascii_start();
-        value.starts_with(['{', '['])
-    })
-}
-
-/// What the chosen tokens spell.
+/// What the chosen tokens spell: those of a list (Responses), or of the lists of an object (chat, Gemini).
 pub(super) fn spelled(value: &str) -> String {
-    let lists = match serde_json::from_str::<Listing>(value) {
-        Ok(Listing::List(list)) => [list, Vec::new(), Vec::new()],
-        Ok(Listing::Lists(lists)) => {
-            [lists.content, lists.refusal, lists.chosen].map(Option::unwrap_or_default)
-        }
-        Err(_) => return String::new(),
+    let lists = match value.starts_with('[') {
+        true => vec![value],
+        false => LISTS.iter().filter_map(|name| json::member(value, name)).collect(),
     };
-    lists.into_iter().flatten().filter_map(|item| item.token).collect()
+    let items = lists.into_iter().filter_map(json::items).flatten();
+    // One that cannot be read hides nothing of the others, nor of itself.
+    let text = |token: &str| json::unquote(token).unwrap_or_else(|| token.trim_matches('"').to_owned());
+    items.filter_map(|item| json::member(item, "token")).map(text).collect()
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Listing {
-    /// Responses.
-    List(Vec<Token>),
-    /// Chat, Gemini.
-    Lists(Lists),
-}
-
-#[derive(Deserialize)]
-struct Lists {
-    content: Option<Vec<Token>>,
-    refusal: Option<Vec<Token>>,
-    #[serde(rename = "chosenCandidates")]
-    chosen: Option<Vec<Token>>,
-}
-
-#[derive(Deserialize)]
-struct Token {
-    token: Option<String>,
-}
+const LISTS: [&str; 3] = ["content", "refusal", "chosenCandidates"];

@@ -7,6 +7,8 @@ use super::{Odd, anthropic, openai_responses};
 pub(crate) struct Memory {
     /// Whether frames are held against those before. Where nobody looks at them, they are not.
     pub(crate) is_on: bool,
+    /// Whether the client may be that of any API, and somebody looks.
+    pub(crate) any_api: bool,
     pub(crate) messages: anthropic::MessageOrder,
     pub(crate) responses: openai_responses::ResponseOrder,
 }

@@ -5,6 +5,7 @@
 //! what the client gets, and knows what has really left (rule 17).
 
 pub mod anthropic;
+pub(crate) mod apis;
 pub(crate) mod document;
 pub mod gemini;
 mod holes;
@@ -13,6 +14,7 @@ mod numbering;
 mod odd;
 pub mod openai_chat;
 pub mod openai_responses;
+mod pieces;
 mod sink;
 mod template;
 mod turn;

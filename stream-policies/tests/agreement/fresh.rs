@@ -63,6 +63,15 @@ fn chat() -> Vec<Row> {
         ),
         ("a secret in escapes", delta(r#"{"content":"\u0053ECRET\u002d1234"}"#)),
         (
+            "a secret begun under a type nobody knows",
+            delta(r#"{"content":[{"type":"x","text":"SECRET-"}]}"#) + &delta(r#"{"content":"1234"}"#),
+        ),
+        (
+            "a secret in the text of a thought",
+            delta(r#"{"content":[{"type":"thinking","thinking":"a","text":"SECRET-"}]}"#)
+                + &delta(r#"{"content":[{"type":"text","text":"1234"}]}"#),
+        ),
+        (
             "a secret over a finish",
             delta(r#"{"content":"SECRET-"}"#)
                 + &choice(r#""delta":{"content":"1234"},"finish_reason":"stop""#),
@@ -202,6 +211,15 @@ fn messages() -> Vec<Row> {
                     + &more(0, r#"{"type":"text_delta","text":"SECRET-1234"}"#)
                     + &more(0, r#"{"type":"input_json_delta","partial_json":"{\"p\":\"evil\"}"}"#)
                     + &stop(0)),
+            ),
+        ),
+        (
+            "text in the delta of the message",
+            format!(
+                "{start}{}{}{}",
+                event("message_delta", r#","delta":{"text":"SECRET-"},"usage":{"output_tokens":1}"#),
+                event("message_delta", r#","delta":{"text":"1234"},"usage":{"output_tokens":1}"#),
+                event("message_stop", "")
             ),
         ),
         (

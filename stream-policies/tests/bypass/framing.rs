@@ -250,6 +250,42 @@ fn a_document_of_two_formats_closes_the_stream() {
     }
 }
 
+/// Where no host says which API the client speaks, no later frame speaks to the clients of another, be it in escapes.
+#[test]
+fn frames_of_another_format_behind_those_of_the_first_close_the_stream() {
+    let chat = r#"{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant"},"finish_reason":null}]"#;
+    let ping = r#"{"type":"ping""#;
+    let start = r#"{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"x","content":[],"usage":{}}}"#;
+    let created = r#"{"type":"response.created","response":{"id":"r","object":"response","status":"in_progress","output":[]}}"#;
+    let gemini = r#"{"candidates":[]"#;
+    let parts =
+        r#"[{"content":{"role":"model","parts":[{"functionCall":{"name":"bash","args":{}}}]},"index":0}]"#;
+    let choices = r#"[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"bash","arguments":"{}"}}]}}]"#;
+    let block = r#""index":0,"content_block":{"type":"tool_use","id":"t","name":"bash","input":{}}"#;
+    let item =
+        r#""output_index":0,"item":{"type":"function_call","call_id":"c","name":"bash","arguments":"{}"}"#;
+    for (first, second) in [
+        (format!("{chat}}}"), format!(r#"{chat},"candidates":{parts}}}"#)),
+        (format!("{chat}}}"), format!(r#"{chat},"\u0063andidates":{parts}}}"#)),
+        (format!("{chat}}}"), format!(r#"{{"candidates":{parts}}}"#)),
+        (format!("{chat}}}"), format!(r#"{chat},"type":"content_block_start",{block}}}"#)),
+        (format!("{chat}}}"), format!(r#"{chat},"type":"response.output_item.done",{item}}}"#)),
+        (format!("{gemini}}}"), format!(r#"{gemini},"choices":{choices}}}"#)),
+        (format!("{gemini}}}"), format!(r#"{gemini},"type":"response.output_item.done",{item}}}"#)),
+        (start.to_owned(), format!(r#"{ping},"choices":{choices}}}"#)),
+        (created.to_owned(), format!(r#"{ping},"choices":{choices}}}"#)),
+    ] {
+        let ran = run(gate, &(data(&first) + &data(&second)));
+        let closes = matches!(ran.error, Some(ErrorKind::Ambiguous | ErrorKind::WrongFormat));
+        assert_eq!((closes, ran.out.find("bash")), (true, None), "{second}");
+    }
+    let body = format!(
+        r#"{{"object":"chat.completion","choices":[{{"index":0,"message":{{"content":"a"}}}}],"\u0063andidates":{parts}}}"#
+    );
+    let ran = whole(gate, &body);
+    assert_eq!((ran.error, ran.out.find("bash")), (Some(ErrorKind::Ambiguous), None), "{body}");
+}
+
 /// JavaScript takes this key for the prototype of an object where members are copied by assignment: what stands there is read as
 /// if it stood in the object.
 #[test]

@@ -426,6 +426,11 @@ fn unknown_fields_of_a_delta_are_searched_over_the_chunks_of_a_stream() {
         r#""reasoning_text":"?""#,
         r#""thinking_blocks":[{"type":"thinking","thinking":"?"}]"#,
         r#""executed_tools":[{"index":0,"output":"?"}]"#,
+        r#""name":"?""#,
+        r#""reasoning_opaque":"?""#,
+        r#""audio":{"note":"?"}"#,
+        r#""reasoning_details":[{"type":"thinking","index":0,"note":"?"}]"#,
+        r#""k":{"k":{"k":{"k":{"k":{"k":{"k":{"k":{"k":"?"}}}}}}}}"#,
     ] {
         let body = |pieces: &[&str]| {
             let chunk = |piece: &&str| chat::delta(&format!("{{{}}}", field.replace('?', piece)));
@@ -456,6 +461,56 @@ fn unknown_fields_of_a_delta_are_searched_over_the_chunks_of_a_stream() {
         // What was found in one chunk by itself is not found again in the next.
         let ran = run(redact, &body(&[KEY, "a", "b"]));
         assert_eq!((ran.edits().len(), ran.out.matches(r#""b""#).count()), (1, 1), "{}", ran.out);
+    }
+}
+
+/// openai for Python puts an item of a list behind the one at the position that its `index` says.
+#[test]
+fn strings_beside_a_call_and_in_lists_are_searched_over_the_chunks_of_a_stream() {
+    let call = |rest: &str| chat::delta(&format!(r#"{{"tool_calls":[{{"index":0,{rest}}}]}}"#));
+    let list = |items: &str| chat::delta(&format!(r#"{{"x":[{items}]}}"#));
+    for [first, second] in [
+        [
+            call(r#""id":"c1","type":"function","note":"SECRET-","function":{"name":"ls","arguments":"{"}"#),
+            call(r#""note":"1234","function":{"arguments":"}"}"#),
+        ],
+        [
+            call(r#""id":"c1","type":"function","function":{"name":"ls","arguments":"{","note":"SECRET-"}"#),
+            call(r#""function":{"arguments":"}","note":"1234"}"#),
+        ],
+        [list(r#"{"index":0,"t":"a"},{"index":1,"t":"SECRET-"}"#), list(r#"{"index":1,"t":"1234"}"#)],
+        [list(r#"{"index":7,"t":"SECRET-"}"#), list(r#"{"index":0,"t":"1234"}"#)],
+    ] {
+        let ran = run(redact, &(first.clone() + &second + &chat::end("stop")));
+        assert_eq!(ran.out.find(r#""1234""#), None, "{first}");
+        assert_eq!((ran.error, ran.edits().len()), (None, 1), "{first}");
+    }
+}
+
+#[test]
+fn signatures_and_events_of_no_item_are_searched_over_their_pieces() {
+    let event = |json: &str| {
+        let kind = json.split('"').nth(3).unwrap_or_default();
+        format!("event: {kind}\ndata: {json}\n\n")
+    };
+    let start = r#"{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"x","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}"#;
+    let open = r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":"?"}}"#;
+    let more =
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"?"}}"#;
+    let created = r#"{"type":"response.created","response":{"id":"r","object":"response","status":"in_progress","output":[]}}"#;
+    let thought = r#"{"type":"response.reasoning.delta","delta":"?"}"#;
+    let nested = r#"{"type":"response.reasoning.delta","delta":{"text":"?"}}"#;
+    for [head, first, second] in [
+        [start, open, more],
+        [&format!("{start}|{}", open.replace('?', "")), more, more],
+        [created, thought, thought],
+        [created, nested, nested],
+    ] {
+        let head: String = head.split('|').map(event).collect();
+        let body = head + &event(&first.replace('?', "SECRET-")) + &event(&second.replace('?', "1234"));
+        let ran = run(redact, &body);
+        assert_eq!(ran.out.find(r#""1234""#), None, "{body}");
+        assert_eq!((ran.error, ran.edits().len()), (None, 1), "{body}");
     }
 }
 

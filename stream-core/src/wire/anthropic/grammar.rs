@@ -18,6 +18,9 @@ pub(super) static EVENT: Table = Table::new(&[
     ("message", Of::Object(&MESSAGE)),
     ("usage", Of::Object(&COUNTS)),
     ("error", Of::Object(&ERROR)),
+    // No fields of this format: what clients of chat and of Gemini look for.
+    ("choices", Of::Leaf),
+    ("candidates", Of::Leaf),
 ]);
 
 /// A message: in `message_start`, or as a whole response.

@@ -48,8 +48,10 @@ pub(crate) use order::MessageOrder;
 
 use crate::delta::FinishKind;
 use crate::sse::Frame;
+use crate::wire::document::{Of, Spans, Value};
+use crate::wire::pieces::PiecePlace;
 use crate::wire::writer::FormatWriter;
-use crate::wire::{DecodeError, Decoded, Hole, Traits, WireFormat, Writer, WriterOptions};
+use crate::wire::{DecodeError, Decoded, Hole, Piece, PieceName, Traits, WireFormat, Writer, WriterOptions};
 
 /// The Anthropic Messages API, as Anthropic, Bedrock, Vertex and compatible servers speak it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -96,6 +98,24 @@ impl WireFormat for Anthropic {
 
     fn holes(&self) -> &'static [Hole] {
         crate::wire::holes::MESSAGES
+    }
+
+    /// LangChain puts the strings of a block together, such as its signature, piece by piece.
+    fn pieces<'d>(&self, document: &'d str) -> Vec<Piece<'d>> {
+        // Calls and texts are shown by blocks; a citation stands by itself.
+        const APART: [&str; 9] =
+            ["type", "text", "thinking", "partial_json", "id", "name", "input", "citation", "citations"];
+        let mut pieces = Vec::new();
+        let mut spans = Spans::default();
+        let Ok(event) = spans.read(document, Of::Object(&grammar::EVENT)) else { return pieces };
+        let Some(index) = event.get("index") else { return pieces };
+        let name = PieceName::default().below(index.raw());
+        let said = ["delta", "content_block"].iter().filter_map(|field| event.get(field));
+        for (key, value) in said.flat_map(Value::members).filter(|(key, _)| !APART.contains(&&**key)) {
+            let (start, end) = value.span();
+            PiecePlace::new(name.below(&*key), Vec::new()).strings(&document[start..end], &mut pieces);
+        }
+        pieces
     }
 
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {

@@ -18,8 +18,14 @@ use super::read::EventKind;
 /// Whether an event has what belongs to another one.
 pub(super) fn is_foreign(kind: EventKind, event: Value<'_>) -> bool {
     let is_foreign = |name: &&str| event.get(name).is_some() && !own_fields(kind).contains(name);
-    // An error may say what it likes.
-    kind != EventKind::Error && ["message", "index", "content_block", "delta"].iter().any(is_foreign)
+    let says = |delta: Value<'_>| DELTA_FIELDS.iter().any(|name| delta.get(name).is_some());
+    match kind {
+        // An error may say what it likes.
+        EventKind::Error => false,
+        // What a block says has no place in the delta of a message.
+        EventKind::MessageDelta if event.get("delta").is_some_and(says) => true,
+        _ => ["message", "index", "content_block", "delta"].iter().any(is_foreign),
+    }
 }
 
 /// Why a block is not plain: it has what belongs to a block of another type, or input that is no object.
@@ -35,8 +41,7 @@ pub(super) fn block_oddness(kind: Option<&str>, block: Value<'_>) -> Option<Odd>
 /// Why a delta is not plain: it has what belongs to a delta of another type.
 pub(super) fn delta_oddness(kind: Option<&str>, delta: Value<'_>) -> Result<Option<Odd>, DecodeError> {
     let own = kind.and_then(delta_field);
-    let fields = ["text", "thinking", "partial_json", "signature", "citation"];
-    let is_foreign = fields.iter().any(|name| own != Some(*name) && delta.get(name).is_some());
+    let is_foreign = DELTA_FIELDS.iter().any(|name| own != Some(*name) && delta.get(name).is_some());
     match (own, is_foreign) {
         (Some("partial_json"), false) => {
             Ok(delta.get("partial_json").filter(|json| !json.is_string()).map(|_| Odd::Type))
@@ -83,6 +88,7 @@ fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, Cow<'a, str>
         object = match (kind, name.as_ref()) {
             (EventKind::BlockStart, "content_block") => object.raw(name, &block(value)),
             (EventKind::BlockDelta, "delta") => object.raw(name, &delta(value)),
+            (EventKind::MessageDelta, "delta") => object.raw(name, &message_delta(value)),
             (EventKind::MessageStart, "message") => object.raw(name, &message(value)),
             _ => object.raw(name, value),
         };
@@ -114,6 +120,12 @@ fn delta(raw: &str) -> Cow<'_, str> {
     })
 }
 
+/// The delta of a message without what belongs to that of a block.
+fn message_delta(raw: &str) -> String {
+    let own = |name: &str| !DELTA_FIELDS.contains(&name);
+    json::map(raw, |name, value| own(name).then_some(Cow::Borrowed(value))).finish()
+}
+
 /// The fields of an event beside its type.
 fn own_fields(kind: EventKind) -> &'static [&'static str] {
     match kind {
@@ -138,6 +150,9 @@ fn block_foreign(kind: &str) -> Option<&'static [&'static str]> {
         _ => return None,
     })
 }
+
+/// The fields of the deltas of blocks.
+const DELTA_FIELDS: [&str; 5] = ["text", "thinking", "partial_json", "signature", "citation"];
 
 /// The field that a delta of this type has.
 fn delta_field(kind: &str) -> Option<&'static str> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Runs, Slot, Text};
 use crate::sse::Frame;
+use crate::wire::apis;
 use crate::wire::document::{Of, Spans, Value};
 use crate::wire::{DecodeError, Decoded, Due, Odd};
 
@@ -73,6 +74,7 @@ fn event<'d>(
         into.deltas.push(unknown(Slot::None, "unknown", event.raw().len()));
         return Ok(None);
     }
+    apis::one(into, event, &["choices", "candidates"], &[])?;
     let word = grammar::word(event, "type");
     let kind = EventKind::of(event, word.as_deref(), line)?;
     if kind.is_some_and(|kind| normal::is_foreign(kind, event)) {

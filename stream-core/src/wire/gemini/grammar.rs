@@ -14,8 +14,9 @@ pub(super) static RESPONSE: Table = Table::new(&[
     ("promptFeedback", Of::Object(&FEEDBACK)),
     ("error", Of::Object(&ERROR)),
     ("createTime", Of::Leaf),
-    // No field of this format: the word by which a foreign event calls itself.
+    // No fields of this format: the word by which a foreign event calls itself, and what clients of chat look for.
     ("type", Of::Leaf),
+    ("choices", Of::Leaf),
 ]);
 
 /// A response, or an array of what would have been events.

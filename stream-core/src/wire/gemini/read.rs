@@ -6,6 +6,7 @@ use super::grammar::{MEDIA, RESPONSE, RESPONSES, SCORES, is_server_kind, word};
 use crate::delta::{
     CallDelta, Channel, Delta, DeltaKind, FinishKind, FinishReason, Runs, Slot, Text, UpstreamError, Usage,
 };
+use crate::wire::apis;
 use crate::wire::document::{Of, Spans, Value, is_void};
 use crate::wire::{DecodeError, Decoded};
 
@@ -59,12 +60,16 @@ fn document(data: &[u8], of: Of, into: &mut Decoded) -> Result<usize, DecodeErro
 
 fn response(response: Value<'_>, element: usize, into: &mut Decoded) -> Result<(), DecodeError> {
     let base = outer(element);
-    let is_own = response.known().any(|(name, value)| name != "type" && !value.is_null());
+    apis::one(into, response, &["choices"], &[])?;
+    let is_own =
+        response.known().any(|(name, value)| !matches!(&*name, "type" | "choices") && !value.is_null());
     if !is_own {
         let kind = response.get("type").and_then(Value::string).unwrap_or(Cow::Borrowed("unknown"));
         into.deltas.push(foreign(&kind, response.raw().len(), base));
         return Ok(());
     }
+    let [message, block] = apis::OF_MESSAGES;
+    apis::one(into, response, &[], &[apis::OF_RESPONSES, message, block])?;
     if into.wants_meta {
         into.id = into.id.take().or_else(|| word(response.get("responseId")));
         into.model = into.model.take().or_else(|| word(response.get("modelVersion")));

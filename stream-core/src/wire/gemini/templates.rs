@@ -120,7 +120,7 @@ pub(super) const NO_CONTENT: &str = r#"{"parts":[],"role":"model"}"#;
 
 /// A candidate that says nothing, where a reader by position looks for one.
 pub(super) fn no_candidate(number: u64) -> String {
-    object! { "index": number, "content": Raw(NO_CONTENT.to_owned()) }.finish()
+    object! { "index": number, "content": Raw(NO_CONTENT) }.finish()
 }
 
 impl Templates for GeminiWriter {

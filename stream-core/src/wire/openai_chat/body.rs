@@ -97,16 +97,26 @@ impl BodyReader<'_> {
         let kind = string(part, "type")?.filter(|kind| !kind.is_empty()).unwrap_or(Cow::Borrowed(untyped));
         let thinking =
             part.get("thinking").map(|thinking| Content::read(thinking, "thinking")).transpose()?;
+        let own = match &*kind {
+            "text" | "output_text" => "text",
+            "thinking" => "thinking",
+            _ => "",
+        };
+        // Some clients go by the fields of a part, whatever its type: what it says is a text of its own.
+        let is_foreign =
+            |name: &&str| *name != own && part.get(name).is_some_and(|field| !is_void(field.raw()));
+        if ["text", "thinking"].iter().any(is_foreign) {
+            self.into.odd = self.into.odd.or(Some(Odd::Foreign));
+        }
+        let mut say = |channel, text: &str| {
+            self.text(channel, text, Field::ContentItem, item, bit(Field::ContentItem));
+        };
         match (text, thinking) {
-            (Some(text), _) if matches!(&*kind, "text" | "output_text") => {
-                self.text(Channel::Content, &text, Field::ContentItem, item, bit(Field::ContentItem));
-            }
-            (_, Some(thinking)) if kind == "thinking" => {
-                let text = thinking.joined()?;
-                self.text(Channel::Reasoning, &text, Field::ContentItem, item, bit(Field::ContentItem));
-            }
+            (Some(text), _) if own == "text" => say(Channel::Content, &text),
+            (_, Some(thinking)) if own == "thinking" => say(Channel::Reasoning, &thinking.joined()?),
             _ if is_void(part.raw()) => {}
-            _ => {
+            (text, _) => {
+                say(Channel::Content, &text.unwrap_or_default());
                 let kind = opaque(&kind, Runs::Unknown, part.raw().len());
                 self.push(Slot::None, kind, Field::ContentItem, item);
             }

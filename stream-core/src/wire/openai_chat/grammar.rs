@@ -20,6 +20,8 @@ pub(super) static CHUNK: Table = Table::new(&[
     ("error", Of::Object(&ERROR)),
     (FAILED, Of::Leaf),
     ("x_groq", Of::Object(&GROQ)),
+    // No field of this format: what clients of Gemini look for.
+    ("candidates", Of::Leaf),
 ]);
 
 static CHOICE: Table = Table::new(&[

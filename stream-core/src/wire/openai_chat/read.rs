@@ -14,6 +14,7 @@ use crate::delta::{
 };
 use crate::json;
 use crate::sse::Frame;
+use crate::wire::apis;
 use crate::wire::document::{Of, Spans, Value};
 use crate::wire::{DecodeError, Decoded, Odd};
 
@@ -85,6 +86,9 @@ struct ChunkReader<'r> {
 impl ChunkReader<'_> {
     fn chunk(&mut self, chunk: Value<'_>, data: &[u8], form: Form) -> Result<(), DecodeError> {
         let before = self.into.deltas.len();
+        if form != Form::Whole {
+            apis::one(self.into, chunk, &["candidates"], &[])?;
+        }
         self.meta(chunk);
         let choices = chunk.get("choices");
         let is_lone = choices.is_some_and(|choices| choices.items().nth(1).is_none());
@@ -126,8 +130,11 @@ impl ChunkReader<'_> {
         }
         if self.into.deltas.len() == before {
             self.nothing(chunk, data);
+            return Ok(());
         }
-        Ok(())
+        // What is no chunk beside is opaque.
+        let [message, block] = apis::OF_MESSAGES;
+        apis::one(self.into, chunk, &[], &[apis::OF_RESPONSES, message, block])
     }
 
     /// Notes what is not plain about the chunk.

@@ -115,18 +115,27 @@ pub(super) fn text_item(quoted: &str) -> String {
 }
 
 fn opaque(delta: &Delta, choice: &RawChoice<'_>) -> Members {
-    let listed = |name| {
-        let raw = choice.item(name, place::item(delta.place));
-        raw.map(|raw| (name, json::array([raw]))).into_iter().collect()
+    let item = |name| choice.item(name, place::item(delta.place));
+    let listed = |name, item: Option<Cow<'_, str>>| {
+        item.map(|item| (name, json::array([item]))).into_iter().collect()
     };
     match place::field(delta.place) {
-        Some(Field::ContentItem) => listed("content"),
-        Some(Field::ToolCall) => listed("tool_calls"),
+        Some(Field::ContentItem) => listed("content", item("content").map(untold)),
+        Some(Field::ToolCall) => listed("tool_calls", item("tool_calls").map(Cow::Borrowed)),
         Some(Field::Audio) => {
             let audio = choice.body("audio").unwrap_or("{}");
             vec![("audio", json::only(audio, &["id", "data", "expires_at"]).finish())]
         }
         _ => Members::new(),
+    }
+}
+
+/// A part of a content list whose type nobody knows, without what it says: that leaves as a text, by itself.
+fn untold(raw: &str) -> Cow<'_, str> {
+    let says = |name: &str| matches!(name, "text" | "thinking");
+    match json::members(raw).is_some_and(|members| members.iter().any(|(name, _)| says(name))) {
+        true => json::map(raw, |name, value| (!says(name)).then_some(Cow::Borrowed(value))).finish().into(),
+        false => raw.into(),
     }
 }
 

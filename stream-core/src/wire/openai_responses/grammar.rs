@@ -33,6 +33,9 @@ pub(super) static EVENT: Table = Table::new(&[
     ("error", Of::Object(&ERROR)),
     ("code", Of::Leaf),
     ("message", Of::Leaf),
+    // No fields of this format: what clients of chat and of Gemini look for.
+    ("choices", Of::Leaf),
+    ("candidates", Of::Leaf),
 ]);
 
 /// The response object of opening and terminal events, and of a whole response.

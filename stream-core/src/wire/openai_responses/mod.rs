@@ -23,6 +23,7 @@ mod item;
 mod items;
 mod normal;
 mod order;
+mod pieces;
 mod read;
 mod rebuild;
 mod templates;
@@ -37,10 +38,9 @@ use memchr::memmem;
 pub(crate) use order::ResponseOrder;
 
 use super::writer::FormatWriter;
-use super::{DecodeError, Decoded, Hole, Piece, PieceName, Traits, WireFormat, Writer, WriterOptions};
+use super::{DecodeError, Decoded, Hole, Piece, Traits, WireFormat, Writer, WriterOptions};
 use crate::delta::FinishKind;
 use crate::sse::Frame;
-use crate::wire::document::{Of, Spans, Value};
 
 /// The format of OpenAI's Responses API, and of those who speak it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -90,15 +90,7 @@ impl WireFormat for OpenAiResponses {
     }
 
     fn pieces<'d>(&self, document: &'d str) -> Vec<Piece<'d>> {
-        let mut spans = Spans::default();
-        let event = spans.read(document, Of::Object(&grammar::EVENT)).ok();
-        let piece = event.and_then(|event| {
-            let number = |name| event.get(name).map_or("", Value::raw);
-            let (start, end) = event.get("logprobs")?.span();
-            let name = PieceName::default().below(number("output_index")).below(number("content_index"));
-            Some(Piece::new(name, &document[start..end]))
-        });
-        piece.into_iter().collect()
+        pieces::of(document)
     }
 
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer> {

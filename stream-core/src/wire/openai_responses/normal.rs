@@ -17,6 +17,11 @@ use crate::sse::Frame;
 use crate::wire::document::{self, Of, Rewrite, Spans, Value};
 use crate::wire::{Fate, Odd, Part, sink, template, writer};
 
+/// Whether it is known what an event of this name carries.
+pub(super) fn is_known(name: &str) -> bool {
+    event_fields(name).is_some()
+}
+
 /// Whether an event has what belongs to another one.
 pub(super) fn is_foreign(name: &str, event: Event<'_>) -> bool {
     shape(name).is_some_and(|(own, _)| has_foreign(EVENT_BODIES, &[own], |name| event.get(name)))

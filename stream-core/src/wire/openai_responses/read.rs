@@ -8,6 +8,7 @@ use super::normal;
 use crate::delta::{
     CallDelta, CallFlavor, Channel, Delta, DeltaKind, FinishKind, FinishReason, Restated, Runs, Slot,
 };
+use crate::wire::apis;
 use crate::wire::document::{Of, Spans, Value};
 use crate::wire::{DecodeError, Decoded, Odd};
 
@@ -23,6 +24,7 @@ pub(super) fn event(line: Option<&str>, data: &[u8], into: &mut Decoded) -> Resu
     let mut spans = Spans::default();
     spans.decode(json, Of::Object(&EVENT), expected).and_then(|document| {
         if document.is_object() {
+            apis::one(into, document, &["choices", "candidates"], &[])?;
             return read(line, Event::read(document)?, data.len(), into);
         }
         into.deltas.push(foreign(None, data.len()));

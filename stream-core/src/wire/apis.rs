@@ -1,0 +1,63 @@
+//! Which APIs a document speaks to, by the keys that their clients look for: they take no offence at those they do not know.
+//!
+//! Where no host says which API the client speaks, a document speaks to the clients of one (rule 28).
+
+use std::str;
+
+use super::document::{Of, Spans, Table, Value, is_void};
+use super::{DecodeError, Decoded};
+
+/// Refuses an event in which the clients of another API find something: a list of these names, or a type that begins so.
+pub(super) fn one(
+    into: &Decoded,
+    event: Value<'_>,
+    lists: &[&str],
+    types: &[&str],
+) -> Result<(), DecodeError> {
+    let is_told = |name: &&str| event.get(name).is_some_and(is_answer);
+    let is_typed = || {
+        let kind = event.get("type").and_then(Value::string);
+        kind.is_some_and(|kind| types.iter().any(|begins| kind.starts_with(begins)))
+    };
+    match into.memory.any_api && (lists.iter().any(is_told) || is_typed()) {
+        true => Err(DecodeError::ambiguous("an event of one API", "one of another")),
+        false => Ok(()),
+    }
+}
+
+/// The API other than this one, which is built in, whose clients read something from a whole response.
+pub(crate) fn other_of_whole(format: &str, body: &[u8]) -> Option<&'static str> {
+    if !LISTS.iter().any(|(_, of)| *of == format) {
+        return None;
+    }
+    let mut spans = Spans::default();
+    let body = spans.read(str::from_utf8(body).ok()?, WHOLE).ok()?;
+    let told = |body: Value<'_>| {
+        body.members().find_map(|(name, value)| {
+            let of = LISTS.iter().find(|(list, of)| *list == name && *of != format)?;
+            is_answer(value).then_some(of.1)
+        })
+    };
+    told(body).or_else(|| body.items().find_map(told))
+}
+
+fn is_answer(value: Value<'_>) -> bool {
+    value.raw().starts_with('[') && !is_void(value.raw())
+}
+
+/// What the types of events begin with.
+pub(super) const OF_RESPONSES: &str = "response.";
+pub(super) const OF_MESSAGES: [&str; 2] = ["message_", "content_block_"];
+
+/// The lists that hold an answer.
+const LISTS: &[(&str, &str)] = &[
+    ("choices", "openai-chat"),
+    ("output", "openai-responses"),
+    ("content", "anthropic-messages"),
+    ("candidates", "gemini"),
+];
+
+/// Keys are compared where they are looked at, each time that they stand there.
+static ANY: Table = Table::loose(&[]);
+
+const WHOLE: Of = Of::Either(&ANY, &Of::Object(&ANY));

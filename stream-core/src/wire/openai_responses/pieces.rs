@@ -1,0 +1,35 @@
+//! Log probabilities, and what events of no item write piece by piece.
+
+use memchr::memmem;
+
+use super::grammar::{self, EVENT};
+use super::normal;
+use crate::wire::document::{Of, Spans, Value};
+use crate::wire::pieces::PiecePlace;
+use crate::wire::{Piece, PieceName};
+
+/// The pieces of an event.
+pub(super) fn of(document: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let has = |word: &str| memmem::find(document.as_bytes(), word.as_bytes()).is_some();
+    // All others are those of an item, and say no more than their text.
+    if !has("logprobs") && has("\"output_index\"") && !has("\\u") {
+        return pieces;
+    }
+    let mut spans = Spans::default();
+    let Ok(event) = spans.read(document, Of::Object(&EVENT)) else { return pieces };
+    let raw = |name| event.get(name).map_or("", Value::raw);
+    if let Some(tokens) = event.get("logprobs") {
+        let (start, end) = tokens.span();
+        let name = PieceName::default().below(raw("output_index")).below(raw("content_index"));
+        pieces.push(Piece::new(name, &document[start..end]));
+    }
+    let kind = grammar::string(event.get("type")).unwrap_or_default();
+    let is_known = kind.strip_prefix("response.").is_some_and(normal::is_known);
+    if let (Some(delta), None, false) = (event.get("delta"), event.get("output_index"), is_known) {
+        let (start, end) = delta.span();
+        let name = PieceName::default().below(&*kind);
+        PiecePlace::new(name, Vec::new()).strings(&document[start..end], &mut pieces);
+    }
+    pieces
+}

@@ -1,0 +1,56 @@
+//! Strings that no block shows, and that some clients put together over the frames of a stream.
+
+use super::{Piece, PieceName};
+use crate::json;
+
+/// Where a value stands.
+pub(super) struct PiecePlace<'p> {
+    /// The names of what stands there: those who put lists together go by the `index` of an item, and put an item that is new
+    /// at its position.
+    names: [PieceName; 2],
+    /// What blocks show from here on.
+    shown: Vec<&'p [&'p str]>,
+    depth: u8,
+}
+
+impl<'p> PiecePlace<'p> {
+    /// The place of this name, of which blocks show what stands at these paths.
+    pub(super) fn new(name: PieceName, shown: Vec<&'p [&'p str]>) -> Self {
+        Self { names: [name; 2], shown, depth: DEEPEST }
+    }
+
+    /// The strings of a value that stands there.
+    pub(super) fn strings<'d>(&self, raw: &'d str, into: &mut Vec<Piece<'d>>) {
+        let [first, second] = self.names;
+        match raw.as_bytes().first() {
+            Some(b'"') if self.shown.iter().any(|path| path.is_empty()) => {}
+            Some(b'"') => {
+                into.push(Piece::new(first, raw));
+                into.extend((second != first).then(|| Piece::new(second, raw)));
+            }
+            Some(b'{') if self.depth > 0 => {
+                // A type is said again, and never put together.
+                let members = json::members(raw).unwrap_or_default().into_iter();
+                for (key, value) in members.filter(|(key, _)| key != "type") {
+                    let shown = self.shown.iter().filter(|path| path.first() == Some(&&*key));
+                    let shown = shown.map(|path| &path[1..]).collect();
+                    let names = self.names.map(|name| name.below(&*key));
+                    PiecePlace { names, shown, depth: self.depth - 1 }.strings(value, into);
+                }
+            }
+            Some(b'[') if self.depth > 0 => {
+                for (at, item) in json::items(raw).unwrap_or_default().into_iter().enumerate() {
+                    let at = at as u64;
+                    let index = json::member(item, "index").and_then(json::count).unwrap_or(at);
+                    let names = [first.below(at), second.below(index)];
+                    let shown = self.shown.clone();
+                    PiecePlace { names, shown, depth: self.depth - 1 }.strings(item, into);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// How deep a value is looked into.
+const DEEPEST: u8 = 64;
