@@ -1,16 +1,27 @@
 //! A map for what there nearly always is one of.
 
+use std::collections::BTreeMap;
+
 /// Values by number, in the order of their numbers. The first one needs no more room than its own, and is found at once.
 #[derive(Debug)]
-pub(crate) struct Few<V>(Vec<(u32, V)>);
+pub(crate) enum Few<V> {
+    Few(Vec<(u32, V)>),
+    Many(Box<BTreeMap<u32, V>>),
+}
 
 impl<V> Few<V> {
     pub(crate) fn get(&self, number: u32) -> Option<&V> {
-        self.place(number).ok().map(|at| &self.0[at].1)
+        match self {
+            Self::Few(few) => place(few, number).ok().map(|at| &few[at].1),
+            Self::Many(many) => many.get(&number),
+        }
     }
 
     pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut V> {
-        self.place(number).ok().map(|at| &mut self.0[at].1)
+        match self {
+            Self::Few(few) => place(few, number).ok().map(|at| &mut few[at].1),
+            Self::Many(many) => many.get_mut(&number),
+        }
     }
 
     /// The value of a number; a new one if there is none.
@@ -18,37 +29,107 @@ impl<V> Few<V> {
     where
         V: Default,
     {
-        let at = self.place(number).unwrap_or_else(|at| {
-            if self.0.is_empty() {
-                self.0.reserve_exact(1);
-            }
-            self.0.insert(at, (number, V::default()));
-            at
-        });
-        &mut self.0[at].1
+        self.or_insert_with(number, V::default)
     }
 
-    pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
-        self.0.iter().map(|(_, value)| value)
+    /// The value of a number; this one if there is none.
+    pub(crate) fn or_insert_with(&mut self, number: u32, value: impl FnOnce() -> V) -> &mut V {
+        self.make_room(number);
+        match self {
+            Self::Few(few) => {
+                let at = place(few, number).unwrap_or_else(|at| {
+                    if few.is_empty() {
+                        few.reserve_exact(1);
+                    }
+                    few.insert(at, (number, value()));
+                    at
+                });
+                &mut few[at].1
+            }
+            Self::Many(many) => many.entry(number).or_insert_with(value),
+        }
+    }
+
+    /// Sets the value of a number.
+    pub(crate) fn insert(&mut self, number: u32, value: V) -> &mut V {
+        self.remove(number);
+        self.or_insert_with(number, || value)
+    }
+
+    pub(crate) fn remove(&mut self, number: u32) -> Option<V> {
+        match self {
+            Self::Few(few) => place(few, number).ok().map(|at| few.remove(at).1),
+            Self::Many(many) => many.remove(&number),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Few(few) => few.len(),
+            Self::Many(many) => many.len(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (u32, &V)> {
+        let (few, many) = match self {
+            Self::Few(few) => (Some(few), None),
+            Self::Many(many) => (None, Some(many)),
+        };
+        let few = few.into_iter().flatten().map(|(number, value)| (*number, value));
+        few.chain(many.into_iter().flat_map(|many| many.iter()).map(|(number, value)| (*number, value)))
     }
 
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut V)> {
-        self.0.iter_mut().map(|(number, value)| (*number, value))
+        let (few, many) = match self {
+            Self::Few(few) => (Some(few), None),
+            Self::Many(many) => (None, Some(many)),
+        };
+        let few = few.into_iter().flatten().map(|(number, value)| (*number, value));
+        few.chain(many.into_iter().flat_map(|many| many.iter_mut()).map(|(number, value)| (*number, value)))
     }
 
-    fn place(&self, number: u32) -> Result<usize, usize> {
-        match self.0.first() {
-            Some((first, _)) if *first == number => Ok(0),
-            _ => self.0.binary_search_by_key(&number, |(known, _)| *known),
+    pub(crate) fn keys(&self) -> impl Iterator<Item = u32> {
+        self.iter().map(|(number, _)| number)
+    }
+
+    pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
+        self.iter().map(|(_, value)| value)
+    }
+
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.iter_mut().map(|(_, value)| value)
+    }
+
+    /// Where there are many, a new number is not put between them by moving all that are behind it.
+    fn make_room(&mut self, number: u32) {
+        if let Self::Few(few) = self
+            && few.len() == FEW
+            && place(few, number).is_err()
+        {
+            *self = Self::Many(Box::new(std::mem::take(few).into_iter().collect()));
         }
+    }
+}
+
+fn place<V>(few: &[(u32, V)], number: u32) -> Result<usize, usize> {
+    match few.first() {
+        Some((first, _)) if *first == number => Ok(0),
+        _ => few.binary_search_by_key(&number, |(known, _)| *known),
     }
 }
 
 impl<V> Default for Few<V> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self::Few(Vec::new())
     }
 }
+
+/// How many there are before they are many.
+const FEW: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -64,5 +145,21 @@ mod tests {
         assert_eq!((few.get(0), few.get(2)), (Some(&1), None));
         assert_eq!(few.get_mut(7), Some(&mut 8));
         assert_eq!(few.iter_mut().map(|(number, _)| number).collect::<Vec<_>>(), [0, 1, 3, 7]);
+    }
+
+    #[test]
+    fn many_are_as_few() {
+        let mut few: Few<u32> = Few::default();
+        let mut many = BTreeMap::new();
+        for number in (0..40).map(|number| number * 7 % 40) {
+            few.insert(number, number);
+            many.insert(number, number);
+            assert_eq!(few.len(), many.len());
+            assert!(few.iter().eq(many.iter().map(|(number, value)| (*number, value))));
+            assert_eq!(few.get(number), Some(&number));
+        }
+        few.insert(3, 9);
+        few.values_mut().for_each(|value| *value += 1);
+        assert_eq!((few.remove(3), few.remove(3), few.keys().count()), (Some(10), None, 39));
     }
 }

@@ -202,6 +202,7 @@ pub mod processor;
 pub mod record;
 pub mod request;
 mod scrub;
+mod spare;
 mod spelling;
 pub mod sse;
 pub mod state;

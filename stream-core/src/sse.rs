@@ -119,6 +119,13 @@ impl Framer {
         self.buffer.extend_from_slice(bytes);
     }
 
+    /// Gives up the room for bytes, where there are none.
+    pub(crate) fn rest(&mut self) {
+        if self.buffer.is_empty() {
+            self.buffer = BytesMut::new();
+        }
+    }
+
     /// How many bytes wait for the rest of their frame.
     #[must_use]
     pub fn pending(&self) -> usize {

@@ -34,10 +34,10 @@ pub struct StreamState {
     pub(crate) current: Option<BlockKey>,
     pub(crate) completed: Option<BlockKey>,
     pub(crate) finishes: Vec<(u32, Option<FinishReason>)>,
-    pub(crate) usage: Option<Usage>,
+    pub(crate) usage: Option<Box<Usage>>,
     pub(crate) model: Option<Text>,
     pub(crate) id: Option<Text>,
-    pub(crate) error: Option<UpstreamError>,
+    pub(crate) error: Option<Box<UpstreamError>>,
     pub(crate) terminal: bool,
 }
 
@@ -101,7 +101,7 @@ impl StreamState {
     /// The token counts, as far as they came.
     #[must_use]
     pub fn usage(&self) -> Option<Usage> {
-        self.usage
+        self.usage.as_deref().copied()
     }
 
     /// The model, as the upstream names it.
@@ -119,7 +119,7 @@ impl StreamState {
     /// The error that the upstream reported in the stream, if it did.
     #[must_use]
     pub fn error(&self) -> Option<&UpstreamError> {
-        self.error.as_ref()
+        self.error.as_deref()
     }
 
     /// Whether the terminal marker has come.

@@ -54,18 +54,21 @@ fn events(kind: WireKind, count: usize) -> Vec<Bytes> {
 /// How many bytes a stream keeps that has read ten events, and how many allocations thirty events more take.
 fn cost(kind: WireKind, chain: fn() -> Chain, lane: bool) -> (usize, usize) {
     let events = events(kind, 40);
-    let reads = Reads(events.iter().take(10).cloned().collect::<Vec<_>>().into_iter());
     let build = |reads| {
         let builder = StreamProcessor::builder().chain(chain()).config(Config::default().lane(lane));
         builder.build(reads).unwrap()
     };
-    let region = Region::new(GLOBAL);
-    let mut processor = build(reads);
     let mut cx = TaskContext::from_waker(Waker::noop());
-    while processor.poll_next_unpin(&mut cx).is_ready() {}
-    let change = region.change();
-    let kept = change.bytes_allocated - change.bytes_deallocated;
-    drop(processor);
+    let mut kept = 0;
+    // What a thread has for the stream that is at work on it, whichever that is, is there when the second one comes.
+    for _ in 0..2 {
+        let reads = Reads(events.iter().take(10).cloned().collect::<Vec<_>>().into_iter());
+        let region = Region::new(GLOBAL);
+        let mut processor = build(reads);
+        while processor.poll_next_unpin(&mut cx).is_ready() {}
+        let change = region.change();
+        kept = change.bytes_allocated - change.bytes_deallocated;
+    }
 
     let mut processor = build(Reads(events.into_iter()));
     for _ in 0..10 {
@@ -96,12 +99,15 @@ fn a_stream_that_waits_is_small_and_every_allocation_of_an_event_is_known() {
     let expected = [BY_THE_LANE, GENERAL].map(|each| each.map(|each| each.map(|each| each * 30)));
     let kept = costs.map(|costs| costs.map(|costs| costs.map(|(kept, _)| kept)));
     assert_eq!(allocations, expected, "passthrough, gate, sees and sends; kept: {kept:?}");
-    assert!(kept.iter().flatten().flatten().all(|kept| *kept <= MOST), "{kept:?}");
+    assert!(
+        kept.iter().flatten().all(|kept| kept.iter().zip(&MOST).all(|(kept, most)| kept <= most)),
+        "{kept:?}"
+    );
 }
 
 /// The allocations of a text event, by policy and format.
 const BY_THE_LANE: [[usize; 4]; 3] = [[0, 0, 0, 5]; 3];
 const GENERAL: [[usize; 4]; 3] = [[3, 5, 3, 5], [4, 6, 3, 5], [4, 6, 3, 5]];
 
-/// The most bytes that a stream with one policy keeps while it waits.
-const MOST: usize = 13_700;
+/// The most bytes that a stream with one policy keeps while it waits, by format.
+const MOST: [usize; 4] = [3_820, 5_120, 3_700, 3_210];

@@ -1,14 +1,15 @@
 //! The fold: deltas become blocks, one transition at a time.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use crate::assembler::calls::OpenCalls;
 use crate::assembler::copies;
 use crate::block::{BlockKey, BlockStatus, Head, MAX_BLOCKS, OpaqueBlock, StreamBlock, TextBlock};
 use crate::delta::{Channel, Delta, DeltaKind, FinishKind, FinishReason, Runs, Slot, Text};
+use crate::engine::Settings;
 use crate::error::{Error, ErrorKind, late};
 use crate::few::Few;
-use crate::limits::Limits;
 use crate::state::StreamState;
 use crate::wire::SharedFormat;
 
@@ -53,22 +54,36 @@ pub(crate) struct Fold {
     /// Which stage of the stream this is: keys are unique over all of them.
     pub(super) stage: u8,
     pub(super) choices: Few<FoldedChoice>,
-    pub(super) slots: HashMap<(u32, u32, Class), BlockKey>,
+    /// The blocks with numbers, by those of the item and the part.
+    slots: Few<Few<Slots>>,
     /// The channels of items that hold several blocks, and the blocks they hold.
-    pub(super) items: HashMap<u32, FoldedItem>,
+    pub(super) items: Few<FoldedItem>,
     /// Calls that were written as text, by their numbers.
-    pub(super) written: HashMap<u32, BlockKey>,
+    pub(super) written: Few<BlockKey>,
     pub(super) keep: Keep,
-    pub(super) limits: Limits,
-    pub(super) interleaved: bool,
+    pub(super) settings: Arc<Settings>,
 }
+
+/// The blocks of one slot, by their classes.
+type Slots = [Option<BlockKey>; 4];
 
 /// What kind of block stands in a numbered slot. A slot may hold one of each: one adapter sends thinking deltas
 /// inside a text block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     Text(Channel),
     Other,
+}
+
+impl Class {
+    fn place(self) -> usize {
+        match self {
+            Self::Text(Channel::Content) => 0,
+            Self::Text(Channel::Reasoning) => 1,
+            Self::Text(Channel::Refusal) => 2,
+            Self::Other => 3,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -77,21 +92,27 @@ pub(super) struct FoldedChoice {
     pub(super) open: BTreeSet<BlockKey>,
     /// The open texts without a number, one for each channel at most: the start of another block completes them.
     pub(super) texts: Vec<BlockKey>,
+    /// Its calls, where it has any.
+    pub(super) calls: Option<Box<FoldedCalls>>,
+    pub(super) last: Option<BlockKey>,
+    /// The content so far, for copies of all of it.
+    content: Vec<BlockKey>,
+    content_bytes: usize,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct FoldedCalls {
     /// The open calls without a number.
-    pub(super) open_calls: BTreeSet<BlockKey>,
+    pub(super) open: BTreeSet<BlockKey>,
     /// Those of them to which something came since another block last asked whether they are whole: no other has to be
     /// asked again.
     pub(super) touched: BTreeSet<BlockKey>,
-    pub(super) calls: OpenCalls,
-    pub(super) last: Option<BlockKey>,
+    pub(super) named: OpenCalls,
     /// A call of the older form has opened, which a choice has one of.
     pub(super) legacy: bool,
     /// Calls that no finish has come after, and the last of all.
     unfinished: Vec<BlockKey>,
-    last_call: Option<BlockKey>,
-    /// The content so far, for copies of all of it.
-    content: Vec<BlockKey>,
-    content_bytes: usize,
+    last: Option<BlockKey>,
 }
 
 #[derive(Debug)]
@@ -105,30 +126,25 @@ impl FoldedChoice {
     /// A block is numbered or complete: the start of another one does not end it.
     pub(super) fn leave_running(&mut self, key: BlockKey) {
         self.texts.retain(|text| *text != key);
-        self.open_calls.remove(&key);
-        self.touched.remove(&key);
+        if let Some(calls) = &mut self.calls {
+            calls.open.remove(&key);
+            calls.touched.remove(&key);
+        }
     }
 }
 
 impl Fold {
-    pub(crate) fn new(
-        format: SharedFormat,
-        stage: u8,
-        keep: Keep,
-        limits: Limits,
-        interleaved: bool,
-    ) -> Self {
+    pub(crate) fn new(format: SharedFormat, stage: u8, keep: Keep, settings: Arc<Settings>) -> Self {
         Self {
             state: StreamState::default(),
             format,
             stage,
             choices: Few::default(),
-            slots: HashMap::new(),
-            items: HashMap::new(),
-            written: HashMap::new(),
+            slots: Few::default(),
+            items: Few::default(),
+            written: Few::default(),
             keep,
-            limits,
-            interleaved,
+            settings,
         }
     }
 
@@ -156,7 +172,7 @@ impl Fold {
                 self.written(choice, written, |fold| fold.open_unparsed(choice, unparsed))?
             }
             DeltaKind::CallText => {
-                Transition::Folded(written.and_then(|call| self.written.get(&call).copied()))
+                Transition::Folded(written.and_then(|call| self.written.get(call).copied()))
             }
             DeltaKind::Markup { .. } => Transition::Folded(None),
             DeltaKind::Text { channel, text } => match delta.slot {
@@ -184,7 +200,7 @@ impl Fold {
                     let key = self.numbered(item, part);
                     match key {
                         Some(key) => {
-                            let limit = self.limits.block;
+                            let limit = self.settings.limits.block;
                             let keep = self.keeps(key);
                             copies::check(&mut self.state.blocks[key.index()], copy, keep, limit)?;
                             Transition::Folded(Some(key))
@@ -218,7 +234,7 @@ impl Fold {
                 Transition::Folded(None)
             }
             DeltaKind::Error(error) => {
-                self.state.error = Some(error.clone());
+                self.state.error = Some(Box::new(error.clone()));
                 Transition::Folded(None)
             }
             DeltaKind::Annotation { .. } => Transition::Folded(match delta.slot {
@@ -299,25 +315,31 @@ impl Fold {
 
     /// The open calls of a choice that have no number.
     pub(crate) fn open_calls(&self, choice: u32) -> impl Iterator<Item = BlockKey> + '_ {
-        self.choices.get(choice).into_iter().flat_map(|known| known.open_calls.iter().copied())
+        self.choices
+            .get(choice)
+            .into_iter()
+            .filter_map(|known| known.calls.as_ref())
+            .flat_map(|calls| calls.open.iter().copied())
     }
 
     /// The item an open numbered slot belongs to, if the format groups blocks in items.
     pub(crate) fn item_channel(&self, item: u32) -> Option<Channel> {
-        self.items.get(&item).map(|item| item.channel)
+        self.items.get(item).map(|item| item.channel)
     }
 
     fn see_choice(&mut self, choice: u32) -> Result<(), Error> {
         if self.state.finishes.iter().any(|(known, _)| *known == choice) {
             return Ok(());
         }
-        if self.state.finishes.len() >= self.limits.choices {
+        if self.state.finishes.len() >= self.settings.limits.choices {
             return Err(Error::new(
                 ErrorKind::ChoicesLimit,
-                format!("expected at most {} choices, found one more", self.limits.choices),
+                format!("expected at most {} choices, found one more", self.settings.limits.choices),
             ));
         }
-        self.state.finishes.push((choice, None));
+        let finishes = &mut self.state.finishes;
+        finishes.reserve_exact(usize::from(finishes.is_empty()));
+        finishes.push((choice, None));
         Ok(())
     }
 
@@ -384,12 +406,13 @@ impl Fold {
     fn mark_calls_finished(&mut self, choice: Option<u32>, cut: bool) {
         let blocks = &mut self.state.blocks;
         let mut mark = |known: &mut FoldedChoice| {
-            for key in known.unfinished.drain(..) {
+            let Some(calls) = &mut known.calls else { return };
+            for key in calls.unfinished.drain(..) {
                 if let StreamBlock::ToolCall(call) = &mut blocks[key.index()] {
                     call.finish_seen = true;
                 }
             }
-            if let (Some(key), true) = (known.last_call, cut)
+            if let (Some(key), true) = (calls.last, cut)
                 && let StreamBlock::ToolCall(call) = &mut blocks[key.index()]
             {
                 call.cut_short = true;
@@ -432,10 +455,10 @@ impl Fold {
         choice: u32,
         block: impl FnOnce(BlockKey) -> StreamBlock,
     ) -> Result<BlockKey, Error> {
-        if self.state.blocks.len() >= self.limits.blocks.min(MAX_BLOCKS) {
+        if self.state.blocks.len() >= self.settings.limits.blocks.min(MAX_BLOCKS) {
             return Err(Error::new(
                 ErrorKind::BlocksLimit,
-                format!("expected at most {} blocks, found one more", self.limits.blocks),
+                format!("expected at most {} blocks, found one more", self.settings.limits.blocks),
             ));
         }
         let key = BlockKey::new(self.stage, u32::try_from(self.state.blocks.len()).unwrap_or(u32::MAX));
@@ -448,10 +471,11 @@ impl Fold {
         known.last = Some(key);
         match block {
             StreamBlock::ToolCall(_) => {
-                known.open_calls.insert(key);
-                known.touched.insert(key);
-                known.unfinished.push(key);
-                known.last_call = Some(key);
+                let calls = known.calls.get_or_insert_default();
+                calls.open.insert(key);
+                calls.touched.insert(key);
+                calls.unfinished.push(key);
+                calls.last = Some(key);
             }
             StreamBlock::Content(_) => {
                 known.texts.push(key);
@@ -469,14 +493,16 @@ impl Fold {
     pub(super) fn append(&mut self, key: BlockKey, text: &str) -> Result<(), Error> {
         let keep = self.keeps(key);
         let block = &mut self.state.blocks[key.index()];
-        if keep && block.body().len() + text.len() > self.limits.block {
-            return Err(block_too_long(key, self.limits.block));
+        if keep && block.body().len() + text.len() > self.settings.limits.block {
+            return Err(block_too_long(key, self.settings.limits.block));
         }
         block.append(text, keep);
         if let Some(known) = self.choices.get_mut(block.choice()) {
             known.last = Some(key);
-            if known.open_calls.contains(&key) && !text.is_empty() {
-                known.touched.insert(key);
+            if let Some(calls) = known.calls.as_mut().filter(|calls| calls.open.contains(&key))
+                && !text.is_empty()
+            {
+                calls.touched.insert(key);
             }
             if block.channel() == Some(Channel::Content) {
                 known.content_bytes += text.len();
@@ -492,7 +518,7 @@ impl Fold {
         let block = &self.state.blocks[key.index()];
         let goes_on = block.channel() == Some(channel)
             && match slot {
-                Slot::At { item, part } => self.slots.get(&(item, part, Class::Text(channel))) == Some(&key),
+                Slot::At { item, part } => self.at(item, part, Class::Text(channel)) == Some(key),
                 Slot::Run => known.open.len() == 1 && !block.as_text().is_some_and(TextBlock::is_spoken),
                 _ => false,
             };
@@ -510,7 +536,7 @@ impl Fold {
 
     /// The longest text that a block can still take.
     pub(crate) fn room(&self, key: BlockKey) -> usize {
-        self.limits.block.saturating_sub(self.state.blocks[key.index()].body().len())
+        self.settings.limits.block.saturating_sub(self.state.blocks[key.index()].body().len())
     }
 
     /// Text of a block has been passed on: of that many bytes, which are appended already if they are kept.
@@ -534,6 +560,16 @@ impl Fold {
             Some(channel) => self.keep.channel(channel),
             None => self.keep.calls,
         }
+    }
+
+    /// The block of this class that stands in a numbered slot.
+    pub(super) fn at(&self, item: u32, part: u32, class: Class) -> Option<BlockKey> {
+        self.slots.get(item)?.get(part)?[class.place()]
+    }
+
+    /// Puts a block into a numbered slot.
+    pub(super) fn put(&mut self, item: u32, part: u32, class: Class, key: BlockKey) {
+        self.slots.or_default(item).or_default(part)[class.place()] = Some(key);
     }
 
     pub(super) fn is_open(&self, key: BlockKey) -> bool {

@@ -9,6 +9,7 @@ mod written;
 
 use bytes::Bytes;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::block::StreamBlock;
@@ -159,13 +160,14 @@ impl Assembler {
     }
 
     fn fold(&mut self) -> &mut Fold {
-        let Config { limits, interleaved, .. } = self.config;
         let reader = &mut self.reader;
         if self.fold.is_none() {
             let traits = reader.settled_format().traits();
             self.text_calls = TextCalls::of(&self.config, true, traits);
         }
-        self.fold.get_or_insert_with(|| Fold::new(reader.settled_format(), 0, Keep::ALL, limits, interleaved))
+        let settings = &self.config.shared;
+        self.fold
+            .get_or_insert_with(|| Fold::new(reader.settled_format(), 0, Keep::ALL, Arc::clone(settings)))
     }
 }
 

@@ -15,11 +15,11 @@ impl Fold {
         channel: Channel,
         text: &str,
     ) -> Result<Transition, Error> {
-        let key = match self.slots.get(&(item, part, Class::Text(channel))) {
-            Some(&key) if self.state.blocks[key.index()].status() != BlockStatus::Open => {
+        let key = match self.at(item, part, Class::Text(channel)) {
+            Some(key) if self.state.blocks[key.index()].status() != BlockStatus::Open => {
                 return Err(late(key));
             }
-            Some(&key) => key,
+            Some(key) => key,
             None => {
                 let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
                 self.place(item, part, Class::Text(channel), key);
@@ -70,7 +70,7 @@ impl Fold {
         match slot {
             Slot::At { item, part: Slot::ITEM } => {
                 let blocks = &self.state.blocks;
-                let open = self.items.get_mut(&item).and_then(|item| {
+                let open = self.items.get_mut(item).and_then(|item| {
                     // What has ended stays so: nobody has to look at it again.
                     let ended = |key: &BlockKey| blocks[key.index()].status() != BlockStatus::Open;
                     while item.blocks.front().is_some_and(ended) {
@@ -135,7 +135,7 @@ impl Fold {
                 StreamBlock::Opaque(OpaqueBlock::new(Head::new(key, choice), kind, runs))
             })?;
             self.place(item, part, Class::Other, key);
-            let (keep, limit) = (self.keeps(key), self.limits.block);
+            let (keep, limit) = (self.keeps(key), self.settings.limits.block);
             copies::check(&mut self.state.blocks[key.index()], copy, keep, limit)?;
             key
         } else if copy.name.is_some() {
@@ -151,7 +151,7 @@ impl Fold {
             self.place(item, part, Class::Other, key);
             key
         } else {
-            let channel = self.items.get(&item).map_or(Channel::Content, |item| item.channel);
+            let channel = self.items.get(item).map_or(Channel::Content, |item| item.channel);
             let body = copy.body.clone().unwrap_or_default();
             let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
             self.place(item, part, Class::Text(channel), key);
@@ -162,13 +162,13 @@ impl Fold {
     }
 
     pub(super) fn place(&mut self, item: u32, part: u32, class: Class, key: BlockKey) {
-        self.slots.insert((item, part, class), key);
+        self.put(item, part, class, key);
         let block = &mut self.state.blocks[key.index()];
         block.head_mut().numbered = true;
         if let Some(known) = self.choices.get_mut(block.choice()) {
             known.leave_running(key);
         }
-        if let Some(item) = self.items.get_mut(&item) {
+        if let Some(item) = self.items.get_mut(item) {
             item.blocks.push_back(key);
         }
     }
@@ -185,15 +185,15 @@ impl Fold {
             Class::Text(Channel::Reasoning),
             Class::Text(Channel::Refusal),
         ];
-        CLASSES.into_iter().filter_map(move |class| self.slots.get(&(item, part, class)).copied())
+        CLASSES.into_iter().filter_map(move |class| self.at(item, part, class))
     }
 
     fn numbered_other(&self, item: u32, part: u32) -> Option<BlockKey> {
-        self.slots.get(&(item, part, Class::Other)).copied()
+        self.at(item, part, Class::Other)
     }
 
     /// An open block that a new start in its slot ends: one server never stops the first.
     fn occupant(&self, item: u32, part: u32, class: Class) -> Option<BlockKey> {
-        self.slots.get(&(item, part, class)).copied().filter(|key| self.is_open(*key))
+        self.at(item, part, class).filter(|key| self.is_open(*key))
     }
 }

@@ -42,7 +42,7 @@ impl Fold {
         call: &mut CallDelta,
     ) -> Result<Transition, Error> {
         let known = self.choices.or_default(choice);
-        let target = known.calls.resolve(&self.state.blocks, index, call);
+        let target = known.calls.get_or_insert_default().named.resolve(&self.state.blocks, index, call);
         if let Some(key) = target {
             let of_call = self.state.blocks[key.index()].as_tool_call();
             let says = call.name.is_some() || call.arguments.as_deref().is_some_and(|text| !text.is_empty());
@@ -52,7 +52,11 @@ impl Fold {
                     format!("expected more of the call in block {key}, found a call of another kind"),
                 ));
             }
-            self.choices.or_default(choice).calls.learn(key, index, call.id.as_ref());
+            self.choices.or_default(choice).calls.get_or_insert_default().named.learn(
+                key,
+                index,
+                call.id.as_ref(),
+            );
             self.goes_on_once(choice, key, call)?;
             return self.continue_call(key, call);
         }
@@ -65,7 +69,12 @@ impl Fold {
             return Ok(Transition::Completed(key));
         }
         let legacy = call.flavor == CallFlavor::LegacyFunction;
-        if legacy && std::mem::replace(&mut self.choices.or_default(choice).legacy, true) {
+        if legacy
+            && std::mem::replace(
+                &mut self.choices.or_default(choice).calls.get_or_insert_default().legacy,
+                true,
+            )
+        {
             // Clients put the second into the first: there is one field for both.
             return Err(Error::new(
                 ErrorKind::Ambiguous,
@@ -73,7 +82,11 @@ impl Fold {
             ));
         }
         let key = self.open_call(choice, index, call)?;
-        self.choices.or_default(choice).calls.learn(key, index, call.id.as_ref());
+        self.choices.or_default(choice).calls.get_or_insert_default().named.learn(
+            key,
+            index,
+            call.id.as_ref(),
+        );
         Ok(Transition::Folded(Some(key)))
     }
 
@@ -85,7 +98,7 @@ impl Fold {
             return Ok(());
         }
         let StreamBlock::ToolCall(known) = &self.state.blocks[key.index()] else { return Ok(()) };
-        let calls = &mut self.choices.or_default(choice).calls;
+        let calls = &mut self.choices.or_default(choice).calls.get_or_insert_default().named;
         let is_renamed = call.name.as_ref().is_some_and(|name| *name != known.name);
         if known.flavor == CallFlavor::Custom
             || is_renamed
@@ -181,23 +194,23 @@ impl Fold {
     /// The first open call of the choice that is whole, so that the start of another block ends it (rule 2). One that is
     /// not stays open: its deltas and those of others may take turns (rule 5).
     fn next_whole_call(&mut self, choice: u32) -> Option<BlockKey> {
-        if self.interleaved {
+        if self.settings.interleaved {
             return None;
         }
         // Where arguments are JSON on the wire, or nobody keeps them, there is nothing to wait for.
         let waits = self.keep.calls && !self.format.traits().arguments_are_json;
-        let known = self.choices.get_mut(choice)?;
-        while let Some(key) = known.touched.first().copied() {
+        let calls = self.choices.get_mut(choice)?.calls.as_mut()?;
+        while let Some(key) = calls.touched.first().copied() {
             let whole = match &self.state.blocks[key.index()] {
                 StreamBlock::ToolCall(call) if waits && call.flavor() != CallFlavor::Custom => {
-                    known.calls.is_one_value(key, &call.arguments)
+                    calls.named.is_one_value(key, &call.arguments)
                 }
                 _ => true,
             };
             if whole {
                 return Some(key);
             }
-            known.touched.remove(&key);
+            calls.touched.remove(&key);
         }
         None
     }

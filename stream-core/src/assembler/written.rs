@@ -48,6 +48,6 @@ impl Fold {
     pub(crate) fn host(&self, slot: Slot) -> Option<BlockKey> {
         let Slot::At { item, part } = slot else { return None };
         let channels = [Channel::Content, Channel::Refusal, Channel::Reasoning];
-        channels.into_iter().find_map(|channel| self.slots.get(&(item, part, Class::Text(channel))).copied())
+        channels.into_iter().find_map(|channel| self.at(item, part, Class::Text(channel)))
     }
 }

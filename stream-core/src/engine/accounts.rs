@@ -1,6 +1,6 @@
 //! What was decided over each block of a stage.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use crate::block::{BlockKey, StreamBlock};
@@ -34,6 +34,19 @@ pub(crate) struct Account {
     pub(crate) renamed: Option<Text>,
     pub(crate) choice: u32,
     pub(crate) item: Option<u32>,
+    /// What it was written into, and what was written into it.
+    written: Option<Box<WrittenText>>,
+    pub(crate) is_call: bool,
+    /// A policy looks at it, so that it may be edited.
+    pub(crate) watched: bool,
+    pub(crate) channel: Option<Channel>,
+    /// What was held of it, if anything was.
+    held: Option<Box<HeldParts>>,
+}
+
+/// A text in another one.
+#[derive(Debug, Default)]
+struct WrittenText {
     /// The tags around calls or reasoning, written as text, in which it stands.
     section: Option<u32>,
     /// The numbered texts in which it was written: a call may go on in the next one.
@@ -41,12 +54,13 @@ pub(crate) struct Account {
     /// What was written into this text: its openings, ends and copies stand around that, too.
     guests: ItemAccount,
     guests_touched: bool,
-    pub(crate) is_call: bool,
-    /// A policy looks at it, so that it may be edited.
-    pub(crate) watched: bool,
-    pub(crate) channel: Option<Channel>,
+}
+
+/// What was held of a block.
+#[derive(Debug, Default)]
+struct HeldParts {
     /// The parts that are held, oldest first.
-    held: VecDeque<HeldPart>,
+    parts: VecDeque<HeldPart>,
     outcomes: Vec<(u64, Settled)>,
 }
 
@@ -63,7 +77,7 @@ impl Account {
 
     /// Whether anything of it, or of what was written into it, was dropped or edited.
     pub(crate) fn is_touched(&self) -> bool {
-        self.is_touched_itself() || self.guests_touched
+        self.is_touched_itself() || self.written.as_ref().is_some_and(|written| written.guests_touched)
     }
 
     /// Whether anything of it was dropped or edited, whatever became of what was written into it.
@@ -73,17 +87,17 @@ impl Account {
 
     /// Whether anything came of it, or was written into it.
     pub(crate) fn has_payload(&self) -> bool {
-        self.payload + self.guests.payload > 0
+        self.payload > 0 || self.guests().is_some_and(|guests| guests.payload > 0)
     }
 
     /// Whether something of it, or of what was written into it, leaves.
     pub(crate) fn leaves(&self) -> bool {
-        self.kept + self.guests.kept > 0
+        self.kept > 0 || self.guests().is_some_and(|guests| guests.kept > 0)
     }
 
     /// Whether something of it, or of what was written into it, waits for a decision.
     pub(crate) fn waits(&self) -> bool {
-        self.undecided + self.guests.undecided > 0
+        self.undecided > 0 || self.guests().is_some_and(|guests| guests.undecided > 0)
     }
 
     /// Whether everything of it that has come so far leaves or was dropped.
@@ -94,13 +108,26 @@ impl Account {
     /// Whether some of it has left, and all that came of it left as it came.
     pub(crate) fn is_untouched(&self) -> bool {
         let is_free = self.pending.is_none() && !self.gone && !self.closed && !self.waits();
-        is_free && self.kept > 0 && self.is_decided() && !self.is_touched() && self.hosts.is_empty()
+        is_free && self.kept > 0 && self.is_decided() && !self.is_touched() && self.hosts().is_empty()
     }
 
     /// What became of a part that was held at `seq`.
     pub(crate) fn outcome(&self, seq: u64) -> Option<&Settled> {
-        let at = self.outcomes.partition_point(|(through, _)| *through < seq);
-        self.outcomes.get(at).map(|(_, outcome)| outcome)
+        let outcomes = &self.held.as_ref()?.outcomes;
+        let at = outcomes.partition_point(|(through, _)| *through < seq);
+        outcomes.get(at).map(|(_, outcome)| outcome)
+    }
+
+    fn guests(&self) -> Option<&ItemAccount> {
+        self.written.as_ref().map(|written| &written.guests)
+    }
+
+    fn hosts(&self) -> &[BlockKey] {
+        self.written.as_ref().map_or(&[], |written| &written.hosts)
+    }
+
+    fn section(&self) -> Option<u32> {
+        self.written.as_ref()?.section
     }
 }
 
@@ -141,7 +168,7 @@ pub(crate) enum Settled {
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     blocks: Vec<Account>,
-    items: HashMap<u32, ItemAccount>,
+    items: Few<ItemAccount>,
     choices: Few<ChoiceAccount>,
     /// Blocks with undecided parts.
     waiting: BTreeSet<BlockKey>,
@@ -200,16 +227,16 @@ impl Accounts {
     }
 
     pub(crate) fn item(&self, item: u32) -> Option<&ItemAccount> {
-        self.items.get(&item)
+        self.items.get(item)
     }
 
     pub(crate) fn close_item(&mut self, item: u32) {
-        self.items.entry(item).or_default().closed = true;
+        self.items.or_default(item).closed = true;
     }
 
     /// An item opened.
     pub(crate) fn open_item(&mut self, item: u32) {
-        self.items.entry(item).or_default();
+        self.items.or_default(item);
     }
 
     /// No more comes of any of the first `blocks` blocks, nor of any item. Of a stream that is cut off, openings with
@@ -238,10 +265,10 @@ impl Accounts {
     /// Something of a block was dropped or edited.
     pub(crate) fn touch(&mut self, key: BlockKey) {
         let account = self.get_mut(key);
-        let (choice, hosts) = (account.choice, account.hosts.clone());
+        let (choice, hosts) = (account.choice, account.hosts().to_vec());
         self.choice_mut(choice).touched = true;
         for host in hosts {
-            self.get_mut(host).guests_touched = true;
+            self.get_mut(host).written.get_or_insert_default().guests_touched = true;
         }
     }
 
@@ -278,8 +305,11 @@ impl Accounts {
         if first {
             account.choice = block.choice();
             account.item = around.item;
-            account.section = around.section;
-            account.hosts.extend(around.host);
+            if around.section.is_some() || around.host.is_some() {
+                let written = account.written.get_or_insert_default();
+                written.section = around.section;
+                written.hosts.extend(around.host);
+            }
             account.watched = watched;
             account.channel = block.channel();
             // A call that was written as text is text to the format: it has no part in its finish reasons.
@@ -335,7 +365,10 @@ impl Accounts {
     /// All that is held, and since when the oldest of it is.
     pub(crate) fn all_held(&self) -> Option<Hold> {
         let keys = self.waiting.iter();
-        let parts = keys.filter_map(|key| self.get(*key)).flat_map(|account| &account.held);
+        let parts = keys
+            .filter_map(|key| self.get(*key))
+            .filter_map(|account| account.held.as_ref())
+            .flat_map(|held| &held.parts);
         parts.fold(None, |all: Option<Hold>, part| {
             let since = all.map_or(part.since, |all| all.since.min(part.since));
             Some(Hold { bytes: all.map_or(0, |all| all.bytes) + part.bytes, since })
@@ -347,7 +380,7 @@ impl Accounts {
         self.waiting.insert(key);
         let account = self.get_mut(key);
         account.undecided += 1;
-        account.held.push_back(HeldPart { seq, bytes, since });
+        account.held.get_or_insert_default().parts.push_back(HeldPart { seq, bytes, since });
         self.count_around(key, |count| count.undecided += 1);
     }
 
@@ -363,11 +396,12 @@ impl Accounts {
 
     fn settle_parts(&mut self, key: BlockKey, count: usize, outcome: Settled) -> Option<Hold> {
         let account = self.get_mut(key);
-        let count = count.min(account.held.len());
-        let first = account.held.front().map(|part| part.since)?;
+        let held = account.held.as_mut()?;
+        let count = count.min(held.parts.len());
+        let first = held.parts.front().map(|part| part.since)?;
         let mut hold = Hold { bytes: 0, since: first };
         let mut through = 0;
-        for part in account.held.drain(..count) {
+        for part in held.parts.drain(..count) {
             hold.bytes += part.bytes;
             through = part.seq;
         }
@@ -404,13 +438,14 @@ impl Accounts {
         };
         // A text of a policy's own stands outside of the tags that were around the call.
         let unwrapped = matches!(&outcome, Settled::Replace(with) if matches!(with.with, With::Written(_)));
-        let section = account.section.filter(|_| unwrapped);
+        let section = account.section().filter(|_| unwrapped);
         let drops_opening =
             opening && matches!(outcome, Settled::Drop { .. } | Settled::Say(_)) && account.channel.is_none();
-        match account.outcomes.last_mut() {
+        let outcomes = &mut account.held.get_or_insert_default().outcomes;
+        match outcomes.last_mut() {
             // Text that is let go bit by bit does not make the list longer.
             Some((last, Settled::Release)) if outcome == Settled::Release => *last = through,
-            _ => account.outcomes.push((through, outcome)),
+            _ => outcomes.push((through, outcome)),
         }
         if is_settled {
             self.waiting.remove(&key);
@@ -426,7 +461,7 @@ impl Accounts {
             around.kept += kept;
         });
         if let Some(section) = section {
-            self.items.entry(section).or_default().kept -= kept;
+            self.items.or_default(section).kept -= kept;
         }
         Some(hold)
     }
@@ -442,22 +477,22 @@ impl Accounts {
     /// Counts also for what stands around a block.
     fn count_around(&mut self, key: BlockKey, change: impl Fn(&mut ItemAccount)) {
         let account = self.get_mut(key);
-        let (item, section, hosts) = (account.item, account.section, account.hosts.clone());
+        let (item, section, hosts) = (account.item, account.section(), account.hosts().to_vec());
         for item in [item, section].into_iter().flatten() {
-            change(self.items.entry(item).or_default());
+            change(self.items.or_default(item));
         }
         for host in hosts {
-            change(&mut self.get_mut(host).guests);
+            change(&mut self.get_mut(host).written.get_or_insert_default().guests);
         }
     }
 
     /// What was written into one text goes on in another.
     pub(crate) fn goes_on_in(&mut self, key: BlockKey, host: BlockKey) {
         let account = self.get_mut(key);
-        if account.hosts.contains(&host) {
+        if account.hosts().contains(&host) {
             return;
         }
-        account.hosts.push(host);
+        account.written.get_or_insert_default().hosts.push(host);
         let touched = account.is_touched_itself();
         let counts = ItemAccount {
             payload: account.payload,
@@ -465,7 +500,7 @@ impl Accounts {
             undecided: account.undecided,
             ..ItemAccount::default()
         };
-        let host = self.get_mut(host);
+        let host = self.get_mut(host).written.get_or_insert_default();
         host.guests_touched |= touched;
         host.guests.payload += counts.payload;
         host.guests.kept += counts.kept;

@@ -18,13 +18,13 @@ pub(super) fn check(specs: &[Spec], config: &Config) -> Result<(), BuildError> {
     let mut hider: Option<&str> = None;
     for Spec { name, needs, watching, .. } in specs {
         if let (Some(hider), true) = (hider, needs.calls != Attention::Nothing) {
-            return Err(BuildError::BlindPolicy { hider: hider.to_owned(), blind: name.clone() });
+            return Err(BuildError::BlindPolicy { hider: hider.to_owned(), blind: name.to_string() });
         }
         if needs.session && !config.request.tells_session() {
-            return Err(BuildError::NoSession { policy: name.clone() });
+            return Err(BuildError::NoSession { policy: name.to_string() });
         }
-        if needs.text_calls && config.text_calls.is_none() {
-            return Err(BuildError::NoTextCalls { policy: name.clone() });
+        if needs.text_calls && config.shared.text_calls.is_none() {
+            return Err(BuildError::NoTextCalls { policy: name.to_string() });
         }
         if needs.hides_calls && !watching {
             hider = Some(name);

@@ -1,6 +1,6 @@
 //! Settings of one stream.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::ending::EndingWords;
 use crate::limits::Limits;
@@ -26,31 +26,32 @@ use crate::wire::{SharedFormat, WriterOptions};
 #[must_use]
 pub struct Config {
     pub(crate) format: Option<SharedFormat>,
+    pub(crate) request: Arc<Request>,
+    pub(crate) shared: Arc<Settings>,
+    pub(crate) lane: bool,
+}
+
+/// What many streams have in common. They share it, until one of them says something else.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings {
     pub(crate) formats: Vec<SharedFormat>,
     pub(crate) limits: Limits,
-    pub(crate) request: Arc<Request>,
     pub(crate) writer: WriterOptions,
     pub(crate) ending_words: EndingWords,
     pub(crate) interleaved: bool,
     pub(crate) text_calls: Option<DialectSet>,
     pub(crate) text_call_options: Option<ScanOptions>,
-    pub(crate) lane: bool,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self {
+        static DEFAULT: LazyLock<Config> = LazyLock::new(|| Config {
             format: None,
-            formats: Vec::new(),
-            limits: Limits::default(),
             request: Arc::default(),
-            writer: WriterOptions::default(),
-            ending_words: EndingWords::default(),
-            interleaved: false,
-            text_calls: None,
-            text_call_options: None,
+            shared: Arc::default(),
             lane: true,
-        }
+        });
+        DEFAULT.clone()
     }
 }
 
@@ -66,7 +67,7 @@ impl Config {
     /// A format whose streams are [lines](crate::sse::Framing::Lines) is found only in whole responses: frames have to be cut before
     /// they can tell their format. Streams of such a format are [named](Self::format).
     pub fn also(mut self, format: SharedFormat) -> Self {
-        self.formats.push(format);
+        self.change().formats.push(format);
         self
     }
 
@@ -75,9 +76,13 @@ impl Config {
         self.format.as_ref().map_or_else(Framing::default, |format| format.framing())
     }
 
+    fn change(&mut self) -> &mut Settings {
+        Arc::make_mut(&mut self.shared)
+    }
+
     /// Sets the limits.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.change().limits = limits;
         self
     }
 
@@ -94,21 +99,21 @@ impl Config {
 
     /// The text that stands in for an answer of which everything was dropped; `None` for no text.
     pub fn empty_notice(mut self, notice: Option<&str>) -> Self {
-        self.writer.empty_notice = notice.map(Into::into);
+        self.change().writer.empty_notice = notice.map(Into::into);
         self
     }
 
     /// The code of errors with which policies end the stream, unless a policy [names one](crate::Ending::with_code). By default it is
     /// [`Ending::BLOCKED_BY_POLICY`](crate::Ending::BLOCKED_BY_POLICY), on every API.
     pub fn error_code(mut self, code: &str) -> Self {
-        self.ending_words.code = Some(code.into());
+        self.change().ending_words.code = Some(code.into());
         self
     }
 
     /// The type of errors with which policies end the stream, unless a policy [names one](crate::Ending::with_type). By default it is
     /// [`Ending::POLICY_ERROR`](crate::Ending::POLICY_ERROR).
     pub fn error_type(mut self, error_type: &str) -> Self {
-        self.ending_words.error_type = Some(error_type.into());
+        self.change().ending_words.error_type = Some(error_type.into());
         self
     }
 
@@ -122,13 +127,13 @@ impl Config {
     /// A set that is empty says that nothing is looked for in this stream. Without any word, a policy that is
     /// [about](crate::policy::Needs::text_calls) such calls is refused.
     pub fn text_calls(mut self, dialects: DialectSet) -> Self {
-        self.text_calls = Some(dialects);
+        self.change().text_calls = Some(dialects);
         self
     }
 
     /// Says which calls count that are written as text.
     pub fn text_call_options(mut self, options: ScanOptions) -> Self {
-        self.text_call_options = Some(options);
+        self.change().text_call_options = Some(options);
         self
     }
 
@@ -136,7 +141,7 @@ impl Config {
     /// sends more of a call whose arguments were one whole JSON value when the next block started (rule 5). Deltas of calls
     /// that are not whole may take turns in any case.
     pub fn interleaved_calls(mut self, allowed: bool) -> Self {
-        self.interleaved = allowed;
+        self.change().interleaved = allowed;
         self
     }
 

@@ -46,12 +46,12 @@ impl Engine {
             return;
         }
         let Some(shutdown) = self.shutdown.take() else { return };
-        self.shutdown = Some(Shutdown::over(&shutdown));
+        self.shutdown = Some(Box::new(Shutdown::over(&shutdown)));
         let Some(writer) = &mut self.writer else { return };
-        let ending = shutdown.ending().map(|ending| ending.or(&self.config.ending_words));
+        let ending = shutdown.ending().map(|ending| ending.or(&self.config.shared.ending_words));
         if self.is_whole {
             let empty = Outgoing { frame: None, parts: Vec::new() };
-            let body = self.whole.take().unwrap_or(empty);
+            let body = self.whole.take().map_or(empty, |whole| *whole);
             self.scratch.push(writer.whole(body, ending.as_ref()));
             let (odd, unplaced) = (writer.normalised(), writer.unplaced());
             if let Some(odd) = odd {
@@ -66,7 +66,7 @@ impl Engine {
 
     /// Something was wrong with what a stage was given.
     pub(super) fn close_for(&mut self, stage: usize, error: Error) {
-        self.error = Some(error.clone());
+        self.error = Some(Box::new(error.clone()));
         self.report_error();
         let message = match error.origin() {
             crate::error::Origin::Limit => "the answer exceeded a limit",
@@ -77,7 +77,7 @@ impl Engine {
 
     pub(super) fn terminate(&mut self, stage: usize, ending: Ending) {
         self.policies.close(stage);
-        let ending = ending.or(&self.config.ending_words);
+        let ending = ending.or(&self.config.shared.ending_words);
         self.record(stage, Action::Terminated, ending.message.clone());
         if let Some(decision) = self.stages[stage].decisions.last_mut() {
             decision.ending = Some(Box::new(ending.clone()));
@@ -94,7 +94,7 @@ impl Engine {
         self.reader.close();
         self.tickets.retain(|pending| pending.stage > stage);
         let first = self.shutdown.as_ref().map_or(0, |shutdown| shutdown.stage);
-        self.shutdown = Some(Shutdown::abrupt(first, stage, alive, end, ending));
+        self.shutdown = Some(Box::new(Shutdown::abrupt(first, stage, alive, end, ending)));
         self.stages.iter_mut().take(stage + 1).for_each(StageState::cut_input);
     }
 }

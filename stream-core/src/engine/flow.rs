@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::lane::Lane;
-use super::{Config, Engine, Work};
+use super::{Engine, Work};
 use crate::engine::shutdown::Shutdown;
 use crate::engine::stage::{Advance, StageState};
 use crate::error::{Error, ErrorKind};
 use crate::policy::{Attention, End};
 use crate::record::Action;
+use crate::spare;
 use crate::text_calls::{Searched, TextCalls};
 use crate::wire::{Outgoing, WriterOptions};
 
@@ -18,7 +19,7 @@ impl Engine {
             if self.done {
                 return Work::Done;
             }
-            if let Some(stage) = self.shutdown.as_mut().and_then(Shutdown::next_abort) {
+            if let Some(stage) = self.shutdown.as_mut().and_then(|shutdown| shutdown.next_abort()) {
                 self.abort_watching(stage);
                 return Work::Abort(stage);
             }
@@ -39,7 +40,7 @@ impl Engine {
                 if self.is_judging() {
                     return Work::Wait;
                 }
-                let limit = self.config.limits.held;
+                let limit = self.config.shared.limits.held;
                 let message = format!("expected at most {limit} bytes held back, found more");
                 self.close_for(0, Error::new(ErrorKind::HeldLimit, message));
                 continue;
@@ -62,9 +63,9 @@ impl Engine {
                     self.disarm();
                     let state = &self.stages[self.first_enforcing()].fold.state;
                     let traits = self.reader.settled_format().traits();
-                    self.shutdown = Some(Shutdown::natural(end, state, traits));
-                    if let Some(End::Cut(Some(error))) = self.shutdown.as_ref().map(Shutdown::end) {
-                        self.error = Some(error.clone());
+                    self.shutdown = Some(Box::new(Shutdown::natural(end, state, traits)));
+                    if let Some(End::Cut(Some(error))) = self.shutdown.as_deref().map(Shutdown::end) {
+                        self.error = Some(Box::new(error.clone()));
                     }
                 }
                 Err(error) => {
@@ -118,21 +119,22 @@ impl Engine {
         }
         let format = self.reader.settled_format();
         let several = self.config.request.asked_choices().is_some_and(|choices| choices > 1);
-        let options = WriterOptions { normalise: self.looks, several, ..self.config.writer.clone() };
+        let options = WriterOptions { normalise: self.looks, several, ..self.config.shared.writer.clone() };
         self.writer = Some(format.writer(&options));
-        let Config { limits, interleaved, .. } = self.config;
         let looks = self.specs.iter().any(|spec| spec.needs.guards && spec.needs.calls != Attention::Nothing);
-        self.text_calls = TextCalls::of(&self.config, looks, format.traits());
+        self.text_calls = TextCalls::of(&self.config, looks, format.traits()).map(Box::new);
+        self.stages.reserve_exact(self.specs.len());
         for (number, spec) in self.specs.iter().enumerate() {
             let number = u8::try_from(number).unwrap_or(u8::MAX);
-            let (name, needs) = (spec.name.as_str(), &spec.needs);
+            let (name, needs) = (Arc::clone(&spec.name), &spec.needs);
             let format = Arc::clone(&format);
             let mut stage =
-                StageState::new(number, name, needs, spec.on_failure, format, limits, interleaved);
+                StageState::new(number, name, needs, spec.on_failure, format, &self.config.shared);
             stage.watching = spec.watching;
             stage.blind = !self.looks && !spec.watching;
             stage.hands_on = usize::from(number) + 1 < self.specs.len() && !self.is_whole;
-            stage.text_calls = self.text_calls.as_ref().map_or(Searched::Nothing, TextCalls::searched);
+            stage.text_calls =
+                self.text_calls.as_ref().map_or(Searched::Nothing, |text_calls| text_calls.searched());
             // What it does not look at may still say a call again: copies are held against all of the text.
             match stage.text_calls {
                 _ if needs.is_nothing() => {}
@@ -153,11 +155,11 @@ impl Engine {
     pub(super) fn step(&mut self) -> Option<Work> {
         loop {
             let index = self.stages.iter().rposition(|stage| !stage.is_drained())?;
-            if self.stages[index].shown.is_some() {
+            if self.stages[index].is_shown() {
                 return Some(Work::Chunk(index));
             }
             let mut out = std::mem::take(&mut self.released);
-            out.reserve_exact(1);
+            spare::lend(&spare::RELEASED, &mut out);
             match self.stages[index].advance(self.now, &mut out) {
                 Ok(advance) => {
                     self.forward(index, out.drain(..));
@@ -217,9 +219,10 @@ impl Engine {
         if self.is_whole {
             let whole = frames.next();
             frames.for_each(drop);
-            self.whole = whole.or_else(|| self.whole.take());
+            self.whole = whole.map(Box::new).or_else(|| self.whole.take());
         } else if let Some(writer) = &mut self.writer {
             let mut normalised = Vec::new();
+            spare::lend(&spare::WRITTEN, &mut self.scratch);
             for frame in frames {
                 let raw = frame.frame.as_ref().filter(|_| self.lane.is_on).map(|frame| frame.raw().clone());
                 let written = self.scratch.len();
@@ -241,7 +244,7 @@ impl Engine {
         if let Some(observer) = &mut self.observer {
             self.scratch.iter().for_each(|bytes| observer.written(bytes));
         }
-        self.out.reserve_exact(usize::from(self.out.capacity() == 0));
+        spare::lend(&spare::OUTPUT, &mut self.out);
         self.out.extend(self.scratch.drain(..));
     }
 }

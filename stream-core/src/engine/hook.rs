@@ -78,7 +78,7 @@ impl<'e> Hook<'e> {
         let Some(of) = stages.get(stage) else { return Ok(()) };
         let (step, mut ctx) = if self.is_end {
             policies.close(stage);
-            let Some(end) = shutdown.as_ref().map(Shutdown::end) else { return Ok(()) };
+            let Some(end) = shutdown.as_deref().map(Shutdown::end) else { return Ok(()) };
             (Step::End(end.clone()), of.context(&config.request, *now))
         } else {
             let Some((chunk, ctx)) = of.hook(&config.request, *now) else { return Ok(()) };

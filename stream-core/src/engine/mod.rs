@@ -60,6 +60,7 @@ use bytes::Bytes;
 pub use accounts::Ticket;
 pub use build::BuildError;
 pub use config::Config;
+pub(crate) use config::Settings;
 pub use hook::Hook;
 pub(crate) use io::Work;
 pub use io::{Failure, Input, Output};
@@ -69,6 +70,7 @@ use crate::block::BlockKey;
 use crate::error::{Error, ErrorKind};
 use crate::policy::{Chain, Verdict};
 use crate::record::{Decision, Observer};
+use crate::spare;
 use crate::state::StreamState;
 use crate::text_calls::TextCalls;
 use crate::wire::{Outgoing, SharedFormat, Writer};
@@ -85,12 +87,12 @@ use verdicts::Pending;
 pub struct Engine {
     config: Config,
     reader: FrameReader,
-    text_calls: Option<TextCalls>,
+    text_calls: Option<Box<TextCalls>>,
     stages: Vec<StageState>,
     policies: Policies,
     specs: Vec<Spec>,
     writer: Option<Box<dyn Writer>>,
-    shutdown: Option<Shutdown>,
+    shutdown: Option<Box<Shutdown>>,
     tickets: Timed<Ticket, Pending>,
     next_ticket: u64,
     /// Judges that the host is to poll.
@@ -104,14 +106,14 @@ pub struct Engine {
     scratch: Vec<Bytes>,
     /// What a stage lets go, on its way: empty between two steps.
     released: Vec<Outgoing>,
-    whole: Option<Outgoing>,
+    whole: Option<Box<Outgoing>>,
     is_whole: bool,
     now: Duration,
     /// Since when the upstream has been silent while it was waited for.
     idle_from: Duration,
     waiting: bool,
     last_output: Duration,
-    error: Option<Error>,
+    error: Option<Box<Error>>,
     observer: Option<Box<dyn Observer>>,
     /// Whether a policy that is enforced looks at anything. If none does, every byte leaves as it came (rule 28).
     looks: bool,
@@ -138,7 +140,7 @@ impl Engine {
             reader: FrameReader::new(&config, looks),
             text_calls: None,
             stages: Vec::new(),
-            policies: Policies::new(chain.into_iter().map(|stage| stage.policy).collect()),
+            policies: Policies::new(chain.into_iter().map(|stage| stage.policy)),
             specs,
             writer: None,
             shutdown: None,
@@ -230,6 +232,7 @@ impl Engine {
                         // Silence counts only while somebody listens.
                         self.idle_from = self.now;
                     }
+                    self.rest();
                     return Output::Wait { until: self.deadline(), reads: self.wants_input() };
                 }
                 Work::Done => {
@@ -261,7 +264,7 @@ impl Engine {
     /// How many bytes of frames are held back, over all stages that enforce.
     #[must_use]
     pub fn held(&self) -> usize {
-        let waiting = self.text_calls.as_ref().map_or(0, TextCalls::held)
+        let waiting = self.text_calls.as_ref().map_or(0, |text_calls| text_calls.held())
             + self.writer.as_ref().map_or(0, |writer| writer.held());
         let stages = self.stages.iter().filter(|stage| !stage.watching);
         waiting + stages.map(StageState::held).sum::<usize>()
@@ -276,7 +279,7 @@ impl Engine {
     /// Why the stream was closed, if it was closed for an error.
     #[must_use]
     pub fn error(&self) -> Option<&Error> {
-        self.error.as_ref()
+        self.error.as_deref()
     }
 
     /// Whether the stream is over.
@@ -297,8 +300,17 @@ impl Engine {
         all
     }
 
+    /// Gives back what is needed only for work.
+    fn rest(&mut self) {
+        spare::take_back(&spare::RELEASED, &mut self.released);
+        spare::take_back(&spare::WRITTEN, &mut self.scratch);
+        spare::take_back(&spare::OUTPUT, &mut self.out);
+        self.reader.rest_now(self.is_armed());
+        self.stages.iter_mut().for_each(StageState::rest);
+    }
+
     fn is_full(&self) -> bool {
-        self.held() > self.config.limits.held
+        self.held() > self.config.shared.limits.held
     }
 }
 

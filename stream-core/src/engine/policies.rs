@@ -5,13 +5,14 @@ use crate::policy::Policy;
 /// Calls `on_abort` of every policy that has not come to its end.
 #[derive(Default)]
 pub(crate) struct Policies {
-    list: Vec<Box<dyn Policy>>,
-    over: Vec<bool>,
+    list: Box<[Box<dyn Policy>]>,
+    over: Box<[bool]>,
 }
 
 impl Policies {
-    pub(crate) fn new(list: Vec<Box<dyn Policy>>) -> Self {
-        let over = vec![false; list.len()];
+    pub(crate) fn new(list: impl Iterator<Item = Box<dyn Policy>>) -> Self {
+        let list: Box<[_]> = list.collect();
+        let over = list.iter().map(|_| false).collect();
         Self { list, over }
     }
 

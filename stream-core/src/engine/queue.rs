@@ -1,10 +1,11 @@
 //! The queue of a stage: frames in order; "held" is a mark on a part (rules 11 and 12).
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::block::BlockKey;
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, FinishKind, FinishReason, Slot, Text};
 use crate::engine::accounts::{Accounts, Settled};
+use crate::few::Few;
 use crate::policy::{Replacement, With};
 use crate::sse::Frame;
 use crate::wire::{Fate, Outgoing, Part, SharedFormat};
@@ -77,7 +78,7 @@ pub(crate) struct Queue {
     bytes: usize,
     arrivals: u64,
     /// The first payload of a choice after each annotation that waits for one.
-    ahead: HashMap<u32, Vec<(u64, Option<BlockKey>)>>,
+    ahead: Few<Vec<(u64, Option<BlockKey>)>>,
 }
 
 impl Queue {
@@ -88,13 +89,13 @@ impl Queue {
             behind: VecDeque::new(),
             bytes: 0,
             arrivals: 0,
-            ahead: HashMap::new(),
+            ahead: Few::default(),
         }
     }
 
     /// Whether nothing waits to leave, nor for the next payload of a choice.
     pub(crate) fn is_idle(&self, choice: u32) -> bool {
-        self.lanes.is_empty() && self.behind.is_empty() && !self.ahead.contains_key(&choice)
+        self.lanes.is_empty() && self.behind.is_empty() && self.ahead.get(choice).is_none()
     }
 
     /// How many bytes of frames wait.
@@ -126,14 +127,14 @@ impl Queue {
 
     /// The next payload of a choice came: annotations that waited for it now ride on it. `None`: no more comes.
     pub(crate) fn payload_came(&mut self, choice: u32, seq: u64, key: Option<BlockKey>) {
-        if let Some(waiting) = self.ahead.get_mut(&choice) {
+        if let Some(waiting) = self.ahead.get_mut(choice) {
             waiting.push((seq, key));
         }
     }
 
     /// An annotation waits for the next payload of its choice.
     pub(crate) fn waits_ahead(&mut self, choice: u32) {
-        self.ahead.entry(choice).or_default();
+        self.ahead.or_default(choice);
     }
 
     /// No more payload comes in any choice.
@@ -226,7 +227,7 @@ impl Queue {
             let choice = waiting.part.delta.choice.unwrap_or(0);
             let came = match (waiting.mark, waiting.part.key) {
                 (Mark::RidesAhead { seq }, _) => {
-                    ahead.get(&choice).is_some_and(|came| came.iter().any(|(at, _)| *at > seq))
+                    ahead.get(choice).is_some_and(|came| came.iter().any(|(at, _)| *at > seq))
                 }
                 (Mark::Rides, Some(key)) => accounts.get(key).is_some_and(|account| account.payload > 0),
                 _ => true,
@@ -275,7 +276,7 @@ fn settle(
     frame: &mut Queued,
     accounts: &mut Accounts,
     format: &SharedFormat,
-    ahead: &HashMap<u32, Vec<(u64, Option<BlockKey>)>>,
+    ahead: &Few<Vec<(u64, Option<BlockKey>)>>,
 ) -> bool {
     while frame.decided < frame.parts.len() {
         let waiting = &mut frame.parts[frame.decided];
@@ -357,7 +358,7 @@ enum Resolved {
 fn resolve(
     waiting: &mut Waiting,
     accounts: &Accounts,
-    ahead: &HashMap<u32, Vec<(u64, Option<BlockKey>)>>,
+    ahead: &Few<Vec<(u64, Option<BlockKey>)>>,
 ) -> Option<Resolved> {
     // What an earlier stage edited or inserted stays marked so.
     let as_it_came = waiting.part.fate;
@@ -424,7 +425,7 @@ fn resolve(
         },
         Mark::RidesAhead { seq } => {
             let choice = waiting.part.delta.choice.unwrap_or(0);
-            let next = ahead.get(&choice)?.iter().find(|(at, _)| *at > seq)?;
+            let next = ahead.get(choice)?.iter().find(|(at, _)| *at > seq)?;
             match account(next.1) {
                 _ if accounts.is_touched(choice) => dropped,
                 // The block may have begun long before: what counts is the payload that came next.

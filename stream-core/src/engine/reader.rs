@@ -1,13 +1,15 @@
 //! The reader: bytes become frames, and frames become parts.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::delta::{Delta, DeltaKind, Runs, Slot, Text};
-use crate::engine::Config;
 use crate::engine::turns::Turns;
+use crate::engine::{Config, Settings};
 use crate::error::{Error, ErrorKind};
+use crate::spare;
 use crate::sse::{Frame, Framer};
 use crate::wire::apis;
 use crate::wire::{self, DecodeError, Decoded, Due, Fate, Memory, Odd, Outgoing, Part, SharedFormat};
@@ -19,24 +21,29 @@ pub(crate) struct FrameReader {
     /// What was read and not framed yet, behind what the framer has.
     rest: Bytes,
     format: Option<SharedFormat>,
-    candidates: Vec<SharedFormat>,
-    /// How many of them the host brought; the others are built in.
-    own_formats: usize,
+    settings: Arc<Settings>,
+    /// What came before the format was known, until it has gone on.
+    start: Option<Box<Start>>,
+    /// Whether somebody looks at what is read. If nobody does, what cannot be read passes as it came.
+    looks: bool,
+    whole: Option<Box<Bytes>>,
+    decoded: Decoded,
+    /// The frames of blocks that take turns, once there are such.
+    turns: Option<Box<Turns>>,
+    ended: bool,
+    closed: bool,
+    end: Option<Box<UpstreamEnd>>,
+}
+
+/// What came before the format was known.
+#[derive(Debug, Default)]
+struct Start {
     /// Frames that do not tell the format yet; later all that wait to be read.
     waiting: VecDeque<Frame>,
-    waiting_bytes: usize,
+    bytes: usize,
     /// Plain comments before the first event. They are the same in every format and keep the client waiting: they
     /// leave at once.
     early: VecDeque<Bytes>,
-    held_limit: usize,
-    /// Whether somebody looks at what is read. If nobody does, what cannot be read passes as it came.
-    looks: bool,
-    whole: Option<Bytes>,
-    decoded: Decoded,
-    turns: Turns,
-    ended: bool,
-    closed: bool,
-    end: Option<UpstreamEnd>,
 }
 
 /// How the upstream's bytes ended.
@@ -50,22 +57,17 @@ pub(crate) struct UpstreamEnd {
 
 impl FrameReader {
     pub(crate) fn new(config: &Config, looks: bool) -> Self {
-        let mut candidates = config.formats.clone();
-        candidates.extend(wire::built_in());
+        let settings = Arc::clone(&config.shared);
         Self {
-            framer: Framer::of(config.framing(), config.limits.frame),
+            framer: Framer::of(config.framing(), settings.limits.frame),
             rest: Bytes::new(),
             format: config.format.clone(),
-            candidates,
-            own_formats: config.formats.len(),
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
-            early: VecDeque::new(),
-            held_limit: config.limits.held,
+            settings,
+            start: None,
             looks,
             whole: None,
             decoded: Decoded { memory: memory_of(config, looks), ..Decoded::new() },
-            turns: Turns::new(config.limits.held),
+            turns: None,
             ended: false,
             closed: false,
             end: None,
@@ -93,9 +95,18 @@ impl FrameReader {
         }
     }
 
+    /// There is nothing to do: what is needed only for work is given back. Nothing is framed while the lane is armed.
+    pub(crate) fn rest_now(&mut self, is_armed: bool) {
+        spare::take_back(&spare::DELTAS, &mut self.decoded.deltas);
+        if is_armed {
+            self.framer.rest();
+        }
+    }
+
     /// Whether what comes next starts a frame, and nothing read before has to go on first.
     pub(crate) fn is_at_border(&self) -> bool {
-        let waits = self.framer.pending() > 0 || !self.waiting.is_empty() || !self.turns.is_empty();
+        let turns_wait = self.turns.as_ref().is_some_and(|turns| !turns.is_empty());
+        let waits = self.framer.pending() > 0 || self.has_waiting() || turns_wait;
         !self.closed && !waits && self.format.is_some() && self.whole.is_none()
     }
 
@@ -130,14 +141,14 @@ impl FrameReader {
     }
 
     pub(crate) fn push_whole(&mut self, body: Bytes) {
-        self.whole = Some(body);
+        self.whole = Some(Box::new(body));
         self.end(None);
     }
 
     pub(crate) fn end(&mut self, error: Option<Error>) {
         if self.is_open() {
             self.ended = true;
-            self.end = Some(UpstreamEnd { error, tail_dropped: false });
+            self.end = Some(Box::new(UpstreamEnd { error, tail_dropped: false }));
         }
     }
 
@@ -156,18 +167,23 @@ impl FrameReader {
 
     /// The format; the first candidate's where nothing told.
     pub(crate) fn settled_format(&mut self) -> SharedFormat {
-        let first = || self.candidates.first().cloned().unwrap_or_else(wire::fallback);
-        self.format.get_or_insert_with(first).clone()
+        let Self { format, settings, .. } = self;
+        format.get_or_insert_with(|| first(settings)).clone()
     }
 
     /// How the upstream ended, once everything it sent has been given out.
     pub(crate) fn take_end(&mut self) -> Option<UpstreamEnd> {
-        self.end.take()
+        self.end.take().map(|end| *end)
     }
 
     /// A comment that came before the format was known.
     pub(crate) fn take_early(&mut self) -> Option<Bytes> {
-        self.early.pop_front()
+        let start = self.start.as_mut()?;
+        let early = start.early.pop_front();
+        if early.is_none() && start.waiting.is_empty() {
+            self.start = None;
+        }
+        early
     }
 
     /// Id and model, as far as they became known.
@@ -181,26 +197,34 @@ impl FrameReader {
             if self.closed {
                 return Ok(None);
             }
-            if let Some(frame) = self.turns.next() {
+            if let Some(frame) = self.turns.as_mut().and_then(|turns| turns.next()) {
                 return Ok(Some(frame));
             }
             match self.next_read()? {
                 Some(frame) if self.decoded.due == Due::Now => return Ok(Some(frame)),
-                Some(frame) => self.turns.push(frame, self.decoded.due)?,
-                None if self.ended && self.turns.release_all() => {}
+                Some(frame) => {
+                    let turns = self.turns.get_or_insert_default();
+                    turns.push(frame, self.decoded.due, self.settings.limits.held)?;
+                }
+                None if self.ended && self.turns.as_mut().is_some_and(|turns| turns.release_all()) => {}
                 None => return Ok(None),
             }
         }
     }
 
+    /// Whether frames wait that came before the format was known.
+    fn has_waiting(&self) -> bool {
+        self.start.as_ref().is_some_and(|start| !start.waiting.is_empty())
+    }
+
     /// The next frame that can be read, in the order in which frames came.
     fn next_read(&mut self) -> Result<Option<Outgoing>, Error> {
         if let Some(body) = self.whole.take() {
-            return self.read_whole(body).map(Some);
+            return self.read_whole(*body).map(Some);
         }
         loop {
             if self.format.is_some()
-                && let Some(frame) = self.waiting.pop_front()
+                && let Some(frame) = self.start.as_mut().and_then(|start| start.waiting.pop_front())
             {
                 return self.read(frame);
             }
@@ -208,7 +232,7 @@ impl FrameReader {
                 Some(frame) => frame,
                 None if self.ended => match self.framer.finish() {
                     Some(tail) => tail,
-                    None if self.waiting.is_empty() => return Ok(None),
+                    None if !self.has_waiting() => return Ok(None),
                     None => {
                         // The stream is over and nothing told the format.
                         self.settled_format();
@@ -219,24 +243,24 @@ impl FrameReader {
             };
             self.recognise(&frame)?;
             match &self.format {
-                Some(_) if self.waiting.is_empty() => return self.read(frame),
-                None if self.waiting.is_empty() && is_filler(&frame) => {
-                    self.early.push_back(frame.raw().clone());
+                Some(_) if !self.has_waiting() => return self.read(frame),
+                None if !self.has_waiting() && is_filler(&frame) => {
+                    self.start.get_or_insert_default().early.push_back(frame.raw().clone());
                 }
                 _ => {
-                    self.waiting_bytes += frame.raw().len();
-                    self.waiting.push_back(frame);
+                    let start = self.start.get_or_insert_default();
+                    start.bytes += frame.raw().len();
+                    start.waiting.push_back(frame);
                 }
             }
-            if self.format.is_none() && self.waiting_bytes > self.held_limit {
+            let (waiting, limit) =
+                (self.start.as_ref().map_or(0, |start| start.bytes), self.settings.limits.held);
+            if self.format.is_none() && waiting > limit {
                 if !self.looks {
                     self.settled_format();
                     continue;
                 }
-                let message = format!(
-                    "expected a frame that tells the format in {} bytes, found none",
-                    self.held_limit
-                );
+                let message = format!("expected a frame that tells the format in {limit} bytes, found none");
                 return Err(Error::new(ErrorKind::HeldLimit, message));
             }
         }
@@ -260,7 +284,7 @@ impl FrameReader {
         if format.sniff(frame) {
             return Ok(());
         }
-        match self.candidates.iter().find(|format| format.sniff(frame)) {
+        match candidates(&self.settings).find(|format| format.sniff(frame)) {
             None => Ok(()),
             Some(other) => {
                 let message = format!("expected frames of {}, found one of {}", format.name(), other.name());
@@ -272,11 +296,10 @@ impl FrameReader {
     /// The format that knows a document as its own: the first of those that the host brought, else the one of the built-in
     /// formats. Where several of these do, the clients of each read something else from it.
     fn knowing(&self, knows: impl Fn(&SharedFormat) -> bool) -> Result<Option<SharedFormat>, Error> {
-        let (own, built_in) = self.candidates.split_at(self.own_formats);
-        if let Some(own) = own.iter().find(|format| knows(format)) {
+        if let Some(own) = self.settings.formats.iter().find(|format| knows(format)) {
             return Ok(Some(own.clone()));
         }
-        let mut known = built_in.iter().filter(|format| knows(format));
+        let mut known = wire::BUILT_IN.iter().filter(|format| knows(format));
         let found = known.next();
         match (found, known.next()) {
             (Some(one), Some(other)) if self.looks => Err(two_apis(one.name(), other.name())),
@@ -308,7 +331,7 @@ impl FrameReader {
 
     fn read(&mut self, mut frame: Frame) -> Result<Option<Outgoing>, Error> {
         self.decoded.deltas.clear();
-        self.decoded.deltas.reserve_exact(1);
+        spare::lend(&spare::DELTAS, &mut self.decoded.deltas);
         self.decoded.odd = None;
         self.decoded.due = Due::Now;
         if frame.data_bytes().is_some() {
@@ -361,9 +384,8 @@ impl FrameReader {
     }
 
     fn decode(&mut self, frame: &Frame) -> Result<(), DecodeError> {
-        let Self { format, candidates, decoded, .. } = self;
-        let first = || candidates.first().cloned().unwrap_or_else(wire::fallback);
-        format.get_or_insert_with(first).decode(frame, decoded)
+        let Self { format, settings, decoded, .. } = self;
+        format.get_or_insert_with(|| first(settings)).decode(frame, decoded)
     }
 
     fn read_whole(&mut self, body: Bytes) -> Result<Outgoing, Error> {
@@ -387,7 +409,7 @@ impl FrameReader {
             }
             Some(named) if named.sniff_whole(body) => {}
             Some(named) => {
-                if let Some(other) = self.candidates.iter().find(|format| format.sniff_whole(body)) {
+                if let Some(other) = candidates(&self.settings).find(|format| format.sniff_whole(body)) {
                     let (named, other) = (named.name(), other.name());
                     let message = format!("expected a whole response of {named}, found one of {other}");
                     return Err(Error::new(ErrorKind::WrongFormat, message));
@@ -395,7 +417,7 @@ impl FrameReader {
             }
         }
         if self.format.is_none() && serde_json::from_slice::<serde::de::IgnoredAny>(body).is_err() {
-            let names: Vec<_> = self.candidates.iter().map(|format| format.name()).collect();
+            let names: Vec<_> = candidates(&self.settings).map(|format| format.name()).collect();
             let message = format!("expected a whole response of {}, found something else", names.join(", "));
             return Err(Error::new(ErrorKind::WrongFormat, message));
         }
@@ -426,6 +448,16 @@ fn memory_of(config: &Config, looks: bool) -> Memory {
 fn two_apis(one: &str, other: &str) -> Error {
     let message = format!("expected the answer of one API, found one of {one} and of {other}");
     Error::new(ErrorKind::Ambiguous, message)
+}
+
+/// The formats that are looked for: those that the host brought, then those that are built in.
+fn candidates(settings: &Settings) -> impl Iterator<Item = &SharedFormat> {
+    settings.formats.iter().chain(&*wire::BUILT_IN)
+}
+
+/// The format of a stream that tells none.
+fn first(settings: &Settings) -> SharedFormat {
+    candidates(settings).next().cloned().unwrap_or_else(wire::fallback)
 }
 
 /// Whether a frame is only comments and blank lines, and plain.

@@ -45,7 +45,7 @@ impl Engine {
 
     pub(super) fn report_staged(&mut self, stage: usize, at_end: bool, effects: &[Staged]) {
         let held = self.held();
-        let end = self.shutdown.as_ref().map(Shutdown::end).filter(|_| at_end);
+        let end = self.shutdown.as_deref().map(Shutdown::end).filter(|_| at_end);
         if let (Some(observer), Some(of)) = (&mut self.observer, self.stages.get(stage)) {
             observer.staged(&StagedView { stage, policy: &of.name, end, effects, held });
         }

@@ -1,5 +1,6 @@
 //! What a stage is made of.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::policy::{Needs, OnFailure, Stage};
@@ -9,12 +10,12 @@ use crate::scrub::Scrubber;
 /// What a stage is made of, once the format is known.
 #[derive(Debug)]
 pub(super) struct Spec {
-    pub(super) name: String,
+    pub(super) name: Arc<str>,
     pub(super) needs: Needs,
     pub(super) on_failure: OnFailure,
     pub(super) time_limit: Option<Duration>,
     pub(super) watching: bool,
-    pub(super) scrubber: Option<Scrubber>,
+    pub(super) scrubber: Option<Box<Scrubber>>,
     /// A comment before the first event was taken out.
     pub(super) dropped_early: bool,
 }
@@ -23,11 +24,11 @@ impl Spec {
     pub(super) fn of(stage: &Stage, request: &Request) -> Self {
         let needs = stage.policy.needs(request);
         Self {
-            name: stage.name().to_owned(),
+            name: stage.name().into(),
             on_failure: stage.on_failure,
             time_limit: stage.time_limit,
             watching: stage.monitored,
-            scrubber: needs.scrub.clone().map(Scrubber::new),
+            scrubber: needs.scrub.clone().map(|scrub| Box::new(Scrubber::new(scrub))),
             dropped_early: false,
             needs,
         }
@@ -36,7 +37,7 @@ impl Spec {
     /// A stage that folds and looks at nothing: the way of a stream without policies, or with policies that only watch.
     pub(super) fn none() -> Self {
         Self {
-            name: "none".to_owned(),
+            name: "none".into(),
             needs: Needs::nothing(),
             on_failure: OnFailure::Close,
             time_limit: None,

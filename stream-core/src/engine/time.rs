@@ -24,7 +24,7 @@ impl Engine {
 
     /// When [`tick`](Self::tick) is to be called, if nothing else happens before.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        let limits = &self.config.limits;
+        let limits = &self.config.shared.limits;
         let idle = self.wants_input().then(|| self.idle_from.saturating_add(self.patience()));
         let judged = self.tickets.first();
         let due = self.due.first();
@@ -46,7 +46,7 @@ impl Engine {
             let message = format!("expected bytes, found silence for {idle:?}");
             self.reader.end(Some(Error::new(ErrorKind::Idle, message)));
         }
-        if let Some(every) = self.config.limits.keep_alive
+        if let Some(every) = self.config.shared.limits.keep_alive
             && self.may_keep_alive()
             && self.now >= self.last_output.saturating_add(every)
         {
@@ -65,7 +65,7 @@ impl Engine {
 
     /// How long a hook of this stage's policy may take.
     pub(super) fn time_limit(&self, stage: usize) -> Duration {
-        let limit = self.config.limits.policy;
+        let limit = self.config.shared.limits.policy;
         self.own_time_limit(stage).map_or(limit, |own| own.min(limit))
     }
 
@@ -86,7 +86,7 @@ impl Engine {
             let stage = key.stage();
             let account = self.stages.get(stage).and_then(|stage| stage.accounts.get(key));
             let is_held = account.is_some_and(|account| account.undecided > 0 && account.pending.is_none());
-            if is_held && !self.shutdown.as_ref().is_some_and(Shutdown::is_abrupt) {
+            if is_held && !self.shutdown.as_deref().is_some_and(Shutdown::is_abrupt) {
                 self.carry_out(stage, key, verdict, Cause::Deadline);
             }
         }
@@ -95,7 +95,7 @@ impl Engine {
     /// How long the upstream may be silent: after the terminal marker there is little to wait for.
     fn patience(&self) -> Duration {
         let over = self.stages.first().is_some_and(|stage| stage.fold.state.is_terminal());
-        let idle = self.config.limits.idle;
+        let idle = self.config.shared.limits.idle;
         if over { idle.min(LINGER) } else { idle }
     }
 

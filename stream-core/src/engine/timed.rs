@@ -5,27 +5,33 @@ use std::time::Duration;
 
 /// Things with a deadline. Nothing looks at all of them, however many there are, but [`retain`](Self::retain).
 #[derive(Debug)]
-pub(super) struct Timed<K, V> {
-    things: BTreeMap<K, (Duration, V)>,
+pub(super) struct Timed<K, V>(Option<Box<Things<K, V>>>);
+
+#[derive(Debug)]
+struct Things<K, V> {
+    by_key: BTreeMap<K, (Duration, V)>,
     by_time: BTreeSet<(Duration, K)>,
 }
 
 impl<K: Copy + Ord, V> Timed<K, V> {
     pub(super) fn insert(&mut self, key: K, deadline: Duration, thing: V) {
         self.remove(key);
-        self.things.insert(key, (deadline, thing));
-        self.by_time.insert((deadline, key));
+        let things = self.0.get_or_insert_default();
+        things.by_key.insert(key, (deadline, thing));
+        things.by_time.insert((deadline, key));
     }
 
     pub(super) fn remove(&mut self, key: K) -> Option<V> {
-        let (deadline, thing) = self.things.remove(&key)?;
-        self.by_time.remove(&(deadline, key));
+        let things = self.0.as_mut()?;
+        let (deadline, thing) = things.by_key.remove(&key)?;
+        things.by_time.remove(&(deadline, key));
         Some(thing)
     }
 
     pub(super) fn retain(&mut self, mut keep: impl FnMut(&V) -> bool) {
-        let by_time = &mut self.by_time;
-        self.things.retain(|key, (deadline, thing)| {
+        let Some(things) = &mut self.0 else { return };
+        let by_time = &mut things.by_time;
+        things.by_key.retain(|key, (deadline, thing)| {
             let keeps = keep(thing);
             if !keeps {
                 by_time.remove(&(*deadline, *key));
@@ -35,23 +41,24 @@ impl<K: Copy + Ord, V> Timed<K, V> {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.things.is_empty()
+        self.0.as_ref().is_none_or(|things| things.by_key.is_empty())
     }
 
     /// All of them, in the order of their keys.
     pub(super) fn values(&self) -> impl Iterator<Item = &V> + '_ {
-        self.things.values().map(|(_, thing)| thing)
+        self.0.iter().flat_map(|things| things.by_key.values()).map(|(_, thing)| thing)
     }
 
     /// When the first one's time is over.
     pub(super) fn first(&self) -> Option<Duration> {
-        self.by_time.first().map(|(deadline, _)| *deadline)
+        self.0.as_ref()?.by_time.first().map(|(deadline, _)| *deadline)
     }
 
     /// Those whose time is over, in the order of their keys.
     pub(super) fn late(&self, now: Duration) -> Vec<K> {
-        let late = self.by_time.iter().take_while(|(deadline, _)| *deadline <= now);
-        let mut late: Vec<K> = late.map(|(_, key)| *key).collect();
+        let all = self.0.iter().flat_map(|things| &things.by_time);
+        let mut late: Vec<K> =
+            all.take_while(|(deadline, _)| *deadline <= now).map(|(_, key)| *key).collect();
         late.sort_unstable();
         late
     }
@@ -59,7 +66,13 @@ impl<K: Copy + Ord, V> Timed<K, V> {
 
 impl<K, V> Default for Timed<K, V> {
     fn default() -> Self {
-        Self { things: BTreeMap::new(), by_time: BTreeSet::new() }
+        Self(None)
+    }
+}
+
+impl<K, V> Default for Things<K, V> {
+    fn default() -> Self {
+        Self { by_key: BTreeMap::new(), by_time: BTreeSet::new() }
     }
 }
 

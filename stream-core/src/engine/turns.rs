@@ -6,22 +6,16 @@ use crate::error::{Error, ErrorKind};
 use crate::wire::{Due, Outgoing};
 
 /// The frames that go on, and those that wait for the end of a block that started before theirs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Turns {
     ready: VecDeque<Outgoing>,
     waiting: VecDeque<Vec<Outgoing>>,
     /// The number of the first lane that waits.
     first: u64,
     bytes: usize,
-    limit: usize,
 }
 
 impl Turns {
-    /// Turns in which no more bytes than these wait.
-    pub(crate) fn new(limit: usize) -> Self {
-        Self { ready: VecDeque::new(), waiting: VecDeque::new(), first: 0, bytes: 0, limit }
-    }
-
     /// Whether no frame goes on or waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.ready.is_empty() && self.waiting.is_empty()
@@ -31,16 +25,17 @@ impl Turns {
         self.ready.pop_front()
     }
 
-    pub(crate) fn push(&mut self, frame: Outgoing, lane: Due) -> Result<(), Error> {
+    /// Takes a frame; no more bytes than `limit` may wait.
+    pub(crate) fn push(&mut self, frame: Outgoing, lane: Due, limit: usize) -> Result<(), Error> {
         match lane {
             Due::Now => self.ready.push_back(frame),
             Due::Opens => {
                 self.waiting.push_back(Vec::new());
-                return self.wait(frame, self.waiting.len() - 1);
+                return self.wait(frame, self.waiting.len() - 1, limit);
             }
             Due::In(number) => {
                 let at = number.saturating_sub(self.first);
-                return self.wait(frame, usize::try_from(at).unwrap_or(usize::MAX));
+                return self.wait(frame, usize::try_from(at).unwrap_or(usize::MAX), limit);
             }
             Due::Then(lanes) => {
                 self.ready.push_back(frame);
@@ -79,12 +74,11 @@ impl Turns {
         }
     }
 
-    fn wait(&mut self, frame: Outgoing, at: usize) -> Result<(), Error> {
+    fn wait(&mut self, frame: Outgoing, at: usize, limit: usize) -> Result<(), Error> {
         self.bytes += size(&frame);
-        if self.bytes > self.limit {
+        if self.bytes > limit {
             let message = format!(
-                "expected the end of a block before {} bytes of the blocks behind it, found none",
-                self.limit
+                "expected the end of a block before {limit} bytes of the blocks behind it, found none"
             );
             return Err(Error::new(ErrorKind::HeldLimit, message));
         }

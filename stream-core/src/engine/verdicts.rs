@@ -32,7 +32,7 @@ impl Engine {
             self.fail(stage, Failure::Failed(PolicyError::new(misuse)));
             return;
         }
-        let staged = self.observer.is_some().then(|| (effects.staged(), self.stages[stage].shown.is_none()));
+        let staged = self.observer.is_some().then(|| (effects.staged(), !self.stages[stage].is_shown()));
         let mut out = Vec::new();
         let committed = self.stages[stage].commit(effects, self.now, &mut out);
         for ticket in committed.settled {
@@ -89,7 +89,7 @@ impl Engine {
             self.retire_watching(stage);
             return;
         }
-        self.error = Some(error.clone());
+        self.error = Some(Box::new(error.clone()));
         self.report_error();
         self.close_abruptly(
             stage,
@@ -173,13 +173,13 @@ impl Engine {
 
     /// The host ends the stream.
     pub(super) fn stop(&mut self, ending: Ending) {
-        if self.written || self.shutdown.as_ref().is_some_and(Shutdown::is_abrupt) {
+        if self.written || self.shutdown.as_deref().is_some_and(Shutdown::is_abrupt) {
             return;
         }
         self.next = None;
         self.ensure_stages();
         let error = Error::new(ErrorKind::Host, "expected the stream to go on, found it ended by the host");
-        self.error = Some(error.clone());
+        self.error = Some(Box::new(error.clone()));
         self.close_abruptly(0, true, End::Cut(Some(error)), ending);
     }
 }

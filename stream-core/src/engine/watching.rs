@@ -30,7 +30,7 @@ impl Engine {
 
     /// A stage that watches is bound by the held limit too: one that reaches it would have closed the stream.
     pub(super) fn relieve_watching(&mut self) {
-        let limit = self.config.limits.held;
+        let limit = self.config.shared.limits.held;
         for stage in 0..self.stages.len() {
             if self.stages[stage].watching && self.stages[stage].held() > limit {
                 let message = format!("limit: expected at most {limit} bytes held back, found more");

@@ -84,7 +84,7 @@ impl Builder {
         B: Into<Bytes> + Send + 'static,
         E: fmt::Display + Send + 'static,
     {
-        let keep_alive = self.config.limits.keep_alive;
+        let keep_alive = self.config.shared.limits.keep_alive;
         let mut engine = Engine::new(self.config, self.chain)?;
         if let Some(observer) = self.observer {
             engine.observe(observer);

@@ -42,7 +42,7 @@ struct Shared {
     commands: Mutex<Vec<Input>>,
     /// Whether there are commands.
     commanded: AtomicBool,
-    outcome: Mutex<Option<Outcome>>,
+    outcome: Mutex<Option<Box<Outcome>>>,
     waker: AtomicWaker,
 }
 
@@ -78,11 +78,11 @@ impl Handle {
     /// How the stream went; `None` while it goes on, and for good if it was dropped.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
-        lock(&self.0.outcome).clone()
+        lock(&self.0.outcome).as_deref().cloned()
     }
 
     pub(crate) fn finish(&self, outcome: Outcome) {
-        *lock(&self.0.outcome) = Some(outcome);
+        *lock(&self.0.outcome) = Some(Box::new(outcome));
     }
 
     /// What was asked for since the last call; the task is woken when there is more.

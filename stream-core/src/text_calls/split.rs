@@ -104,11 +104,11 @@ struct FrameText {
 impl TextCalls {
     /// What a stream's settings ask for; `None` if nothing is looked for. `looks`: a policy looks at calls.
     pub(crate) fn of(config: &Config, looks: bool, traits: Traits) -> Option<Self> {
-        let set = config.text_calls.clone().filter(|set| !set.is_empty())?;
+        let set = config.shared.text_calls.clone().filter(|set| !set.is_empty())?;
         let default = || if looks { ScanOptions::strict() } else { ScanOptions::new() };
-        let options = config.text_call_options.clone().unwrap_or_else(default);
+        let options = config.shared.text_call_options.clone().unwrap_or_else(default);
         let options = options.or_tools(config.request.tools());
-        Some(Self::new(set, options, config.limits, traits))
+        Some(Self::new(set, options, config.shared.limits, traits))
     }
 
     fn new(set: DialectSet, options: ScanOptions, limits: Limits, traits: Traits) -> Self {

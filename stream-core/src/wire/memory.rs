@@ -9,19 +9,21 @@ pub(crate) struct Memory {
     pub(crate) is_on: bool,
     /// Whether the client may be that of any API, and somebody looks.
     pub(crate) any_api: bool,
-    pub(crate) messages: anthropic::MessageOrder,
-    pub(crate) responses: openai_responses::ResponseOrder,
+    pub(crate) messages: Option<Box<anthropic::MessageOrder>>,
+    pub(crate) responses: Option<Box<openai_responses::ResponseOrder>>,
 }
 
 impl Memory {
     /// The highest number that counts frames so far, where frames are held against those before.
     pub(crate) fn count(&self) -> Option<u64> {
-        self.responses.count().filter(|_| self.is_on)
+        self.responses.as_ref().filter(|_| self.is_on)?.count()
     }
 
     /// Takes note of a frame's number.
     pub(crate) fn counted(&mut self, number: u64) {
-        self.responses.counted(number);
+        if let Some(responses) = &mut self.responses {
+            responses.counted(number);
+        }
     }
 }
 

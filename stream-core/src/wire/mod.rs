@@ -516,13 +516,18 @@ pub type SharedFormat = Arc<dyn WireFormat>;
 /// The formats that are looked for, in this order.
 #[must_use]
 pub fn built_in() -> Vec<SharedFormat> {
-    vec![
+    BUILT_IN.to_vec()
+}
+
+/// The formats that are looked for, once for all streams.
+pub(crate) static BUILT_IN: LazyLock<[SharedFormat; 4]> = LazyLock::new(|| {
+    [
         Arc::new(openai_chat::OpenAiChat),
         Arc::new(openai_responses::OpenAiResponses),
         Arc::new(anthropic::Anthropic),
         Arc::new(gemini::Gemini),
     ]
-}
+});
 
 /// The built-in format of this name.
 #[must_use]

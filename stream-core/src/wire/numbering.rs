@@ -10,12 +10,19 @@ pub(super) struct WireNumbering {
     dense: bool,
     /// The numbers that came, sorted: things come in order, so that a look is cheap however many there are.
     came: Vec<u64>,
-    /// Those of what was dropped, sorted.
+    /// The first number that nothing on the wire has.
+    next: u64,
+    /// What was dropped and inserted, where anything was.
+    shift: Option<Box<Shift>>,
+}
+
+/// Why a number on the wire is another than the upstream's.
+#[derive(Debug, Default)]
+struct Shift {
+    /// The numbers of what was dropped, sorted.
     dropped: Vec<u64>,
     /// For each thing made here, rising: how many of the upstream's stand before it.
     inserted: Vec<u64>,
-    /// The first number that nothing on the wire has.
-    next: u64,
 }
 
 impl WireNumbering {
@@ -30,7 +37,7 @@ impl WireNumbering {
         if leaves {
             self.revive(number);
         } else if is_new {
-            insert(&mut self.dropped, number);
+            insert(&mut self.shift.get_or_insert_default().dropped, number);
         }
         leaves.then(|| {
             let wire = if self.dense { self.next } else { self.shifted(number) };
@@ -47,27 +54,30 @@ impl WireNumbering {
     /// Whether the thing with this number left; `None` if it has not come.
     pub(super) fn left(&self, number: u64) -> Option<bool> {
         self.came.binary_search(&number).ok()?;
-        Some(self.dropped.binary_search(&number).is_err())
+        Some(self.shift.as_ref().is_none_or(|shift| shift.dropped.binary_search(&number).is_err()))
     }
 
     /// What was dropped leaves after all; false if it had not been dropped.
     pub(super) fn revive(&mut self, number: u64) -> bool {
-        let found = self.dropped.binary_search(&number);
-        found.is_ok_and(|at| self.dropped.remove(at) == number)
+        let Some(shift) = &mut self.shift else { return false };
+        let found = shift.dropped.binary_search(&number);
+        found.is_ok_and(|at| shift.dropped.remove(at) == number)
     }
 
     /// Takes the next free number for a thing made here.
     pub(super) fn insert(&mut self) -> u64 {
         let wire = self.next;
-        self.inserted.push(wire.saturating_sub(self.inserted.len() as u64));
+        let inserted = &mut self.shift.get_or_insert_default().inserted;
+        inserted.push(wire.saturating_sub(inserted.len() as u64));
         self.next = wire.saturating_add(1);
         wire
     }
 
     /// A number after the dropped things before it have gone and the inserted ones have come.
     pub(super) fn shifted(&self, number: u64) -> u64 {
-        let kept = number.saturating_sub(self.dropped.partition_point(|dropped| *dropped < number) as u64);
-        kept.saturating_add(self.inserted.partition_point(|before| *before <= kept) as u64)
+        let Some(shift) = &self.shift else { return number };
+        let kept = number.saturating_sub(shift.dropped.partition_point(|dropped| *dropped < number) as u64);
+        kept.saturating_add(shift.inserted.partition_point(|before| *before <= kept) as u64)
     }
 
     /// The first number that nothing on the wire has.
@@ -131,6 +141,9 @@ impl EventNumbering {
 
 /// Puts a number where it belongs; false if it is there.
 fn insert(sorted: &mut Vec<u64>, number: u64) -> bool {
+    if sorted.is_empty() {
+        sorted.reserve_exact(1);
+    }
     let found = sorted.binary_search(&number);
     found.map_err(|at| sorted.insert(at, number)).is_err()
 }

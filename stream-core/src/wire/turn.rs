@@ -1,15 +1,14 @@
 //! The turn ledger: what has left of each choice. It alone says whether an emptied turn gets a notice (rule 21), and whether a
 //! refusal may end the stream (rule 20).
 
-use std::collections::BTreeMap;
-
 use crate::delta::{Channel, DeltaKind, Text};
+use crate::few::Few;
 use crate::wire::{Fate, Part, WriterOptions};
 
 /// The turns of one response, by the numbers of their choices. `T` is what a format keeps beside a turn.
 #[derive(Debug, Default)]
 pub(super) struct TurnLedger<T = ()> {
-    turns: BTreeMap<u32, Turn<T>>,
+    turns: Few<Turn<T>>,
     /// What an emptied turn says.
     notice: Option<Text>,
     /// A terminal marker or an error has left.
@@ -76,12 +75,12 @@ impl<T: Default> TurnLedger<T> {
 
     /// The turn of a choice.
     pub(super) fn turn(&mut self, choice: u32) -> &mut Turn<T> {
-        self.turns.entry(choice).or_default()
+        self.turns.or_default(choice)
     }
 
     /// The turn of a choice that the stream has shown.
     pub(super) fn known(&self, choice: u32) -> Option<&Turn<T>> {
-        self.turns.get(&choice)
+        self.turns.get(choice)
     }
 
     /// The same, to be changed.
@@ -98,7 +97,7 @@ impl<T: Default> TurnLedger<T> {
     pub(super) fn choices(&self) -> Vec<u32> {
         match self.turns.is_empty() {
             true => vec![0],
-            false => self.turns.keys().copied().collect(),
+            false => self.turns.keys().collect(),
         }
     }
 
@@ -122,10 +121,10 @@ impl<T: Default> TurnLedger<T> {
         let ending = match part.delta.kind {
             _ if fate == Fate::Dropped || self.ended => return Vec::new(),
             DeltaKind::Finish(_) => Vec::from_iter(part.delta.choice),
-            DeltaKind::Terminal => self.turns.keys().copied().collect(),
+            DeltaKind::Terminal => self.turns.keys().collect(),
             _ => return Vec::new(),
         };
-        let is_open = |choice: &u32| self.turns.get(choice).is_some_and(|turn| !turn.finished);
+        let is_open = |choice: &u32| self.turns.get(*choice).is_some_and(|turn| !turn.finished);
         let ending: Vec<u32> = ending.into_iter().filter(is_open).collect();
         ending.into_iter().filter_map(|choice| Some((choice, self.notice(choice)?))).collect()
     }
@@ -133,7 +132,7 @@ impl<T: Default> TurnLedger<T> {
     /// What a turn that ends now says in the place of an answer, if it is emptied. It is answered with that.
     pub(super) fn notice(&mut self, choice: u32) -> Option<Text> {
         let notice = self.notice.clone()?;
-        let turn = self.turns.get_mut(&choice).filter(|turn| turn.is_emptied())?;
+        let turn = self.turns.get_mut(choice).filter(|turn| turn.is_emptied())?;
         turn.answered = true;
         Some(notice)
     }
@@ -142,7 +141,7 @@ impl<T: Default> TurnLedger<T> {
     /// format's rule lets no refusal follow.
     pub(super) fn refusable(&self, rule: RefusalRule) -> Option<Vec<u32>> {
         let mut open = self.choices();
-        open.retain(|choice| self.turns.get(choice).is_none_or(|turn| !turn.finished));
+        open.retain(|choice| self.turns.get(*choice).is_none_or(|turn| !turn.finished));
         let is_half = self.turns.values().any(|turn| !turn.half.is_empty());
         let is_cut = open.is_empty() || (rule == RefusalRule::Together && open.len() < self.turns.len());
         (!is_half && !is_cut).then_some(open)

@@ -20,7 +20,7 @@ pub(super) fn learn(format: &dyn WireFormat, before: &[u8], frame: &Frame, says:
     let before = frame_of(before)?;
     let old = HoleValues::read(before.data_bytes()?, holes)?;
     let new = HoleValues::read(data, holes)?;
-    let mut shape = Shape::default();
+    let mut shape = Shape::of(raw.len(), new.found.len());
     let (mut done, mut text) = (0, None);
     for found in &new.found {
         let value = &data[found.start..found.end];

@@ -55,7 +55,9 @@ struct Says {
     choice: u32,
     slot: Slot,
     channel: Channel,
-    place: Place,
+    outer: u32,
+    inner: u32,
+    fields: u16,
 }
 
 /// What a stage does with the text of the block.
@@ -80,13 +82,15 @@ impl Says {
     /// Where the text of a delta belongs, if the delta is one.
     fn of(delta: &Delta) -> Option<Self> {
         let DeltaKind::Text { channel, .. } = delta.kind else { return None };
-        Some(Self { choice: delta.choice?, slot: delta.slot, channel, place: delta.place })
+        let Place { outer, inner, fields, split: None } = delta.place else { return None };
+        Some(Self { choice: delta.choice?, slot: delta.slot, channel, outer, inner, fields })
     }
 
     /// The delta that says this text there.
     fn delta(&self, text: &str) -> Delta {
         let kind = DeltaKind::Text { channel: self.channel, text: text.into() };
-        Delta { choice: Some(self.choice), slot: self.slot, kind, place: self.place }
+        let place = Place { outer: self.outer, inner: self.inner, fields: self.fields, split: None };
+        Delta { choice: Some(self.choice), slot: self.slot, kind, place }
     }
 }
 
@@ -104,6 +108,7 @@ impl Lane {
             self.lessons -= 1;
             if let Some(shape) = learn::learn(format, &self.raw, frame, &says) {
                 self.shapes.truncate(SHAPES - 1);
+                self.shapes.reserve_exact(1);
                 self.shapes.insert(0, (says, shape));
                 self.usable = 0;
             }

@@ -12,6 +12,7 @@ use crate::context::Effects;
 use crate::engine::stage::PassedText;
 use crate::engine::{Engine, Failure};
 use crate::policy::{Attention, Ran, Step};
+use crate::spare;
 use crate::wire::{Fate, Outgoing, Part};
 
 impl Engine {
@@ -30,26 +31,37 @@ impl Engine {
         self.next = None;
         self.waiting = false;
         self.reader.push(bytes);
-        let all = self.glide() && self.reader.rest().is_empty() && self.lane.owed.is_empty();
-        if all { self.out.pop_back() } else { None }
+        let len = self.next_run()?;
+        let passed = (len > 0).then(|| self.reader.take(len));
+        if self.reader.rest().is_empty() && self.lane.owed.is_empty() {
+            return passed;
+        }
+        self.out.extend(passed);
+        None
     }
 
     /// Takes the frames that come next by the lane, as far as they fit. True if there were any, or if a hook did something
     /// that the general way has to carry out.
     pub(in crate::engine) fn glide(&mut self) -> bool {
-        let lane = &mut self.lane;
-        if !lane.is_on || !lane.is_plain || !lane.owed.is_empty() || !self.reader.is_at_border() {
-            return false;
-        }
-        let Some(first) = lane.fit(self.reader.rest()) else { return false };
-        if lane.sights.is_empty() && !self.arm() {
-            return false;
-        }
-        let len = self.take_run(first);
+        let Some(len) = self.next_run() else { return false };
         if len > 0 {
+            spare::lend(&spare::OUTPUT, &mut self.out);
             self.out.push_back(self.reader.take(len));
         }
         len > 0 || !self.lane.owed.is_empty()
+    }
+
+    /// How many bytes the frames have that come next and leave by the lane, if it is armed for the first of them.
+    fn next_run(&mut self) -> Option<usize> {
+        let lane = &mut self.lane;
+        if !lane.is_on || !lane.is_plain || !lane.owed.is_empty() || !self.reader.is_at_border() {
+            return None;
+        }
+        let first = lane.fit(self.reader.rest())?;
+        if lane.sights.is_empty() && !self.arm() {
+            return None;
+        }
+        Some(self.take_run(first))
     }
 
     /// Carries out what a hook did by the lane. True if there was such a hook of this stage.
@@ -96,6 +108,7 @@ impl Engine {
         if !is_plain || !is_idle || tells {
             return false;
         }
+        self.lane.sights.reserve_exact(self.stages.len());
         for stage in 0..self.stages.len() {
             match self.sight(stage, &says) {
                 Some(sight) => self.lane.sights.push(sight),
@@ -124,7 +137,7 @@ impl Engine {
     fn take_run(&mut self, first: Fit) -> usize {
         let restates = self.reader.format().is_some_and(|format| format.traits().restates);
         let is_seen = restates || self.lane.sights.iter().any(|sight| sight.keeps);
-        let limit = self.config.limits.frame;
+        let limit = self.config.shared.limits.frame;
         let (mut len, mut frames, mut bytes, mut last) = (0, 0, 0, 0);
         let (mut next, mut count) = (Some(first), self.reader.count());
         let grows =
@@ -182,8 +195,7 @@ impl Engine {
                 Cow::Borrowed(_) => Body::Slice(reader.slice(span.clone())),
                 Cow::Owned(text) => Body::Text(text.as_str().into()),
             };
-            let passed =
-                PassedText { choice: says.choice, channel: says.channel, fields: says.place.fields, body };
+            let passed = PassedText { choice: says.choice, channel: says.channel, fields: says.fields, body };
             let (chunk, mut ctx) = stage.text_hook(sight.key, passed, &config.request, *now);
             let Some(policy) = policies.get(number) else { continue };
             let state = &stage.fold.state;

@@ -41,6 +41,11 @@ pub(super) struct Fit {
 }
 
 impl Shape {
+    /// A shape with room for that many bytes and holes.
+    pub(super) fn of(bytes: usize, gaps: usize) -> Self {
+        Self { literals: Vec::with_capacity(bytes), gaps: Vec::with_capacity(gaps) }
+    }
+
     /// Adds bytes that are always the same.
     pub(super) fn literal(&mut self, bytes: &[u8]) {
         self.literals.extend_from_slice(bytes);

@@ -17,7 +17,7 @@ impl StageState {
             self.accounts.get_mut(key).pending = None;
             self.settle(key, Settled::Release, Some("the policy failed open".into()), now);
         }
-        let mut shown = self.shown.take();
+        let mut shown = self.take_shown();
         if let Some(mut waiting) = shown.as_mut().and_then(|shown| shown.part.take()) {
             if waiting.part.delta.kind.is_payload() {
                 self.send(&mut waiting, None, now);
@@ -91,16 +91,19 @@ impl StageState {
 
     /// Takes nothing more: what was not stepped through is dropped, and so is the step whose hook did not return.
     pub(crate) fn cut_input(&mut self) {
-        self.input.clear();
-        self.input_bytes = 0;
-        let mut shown = self.shown.take();
+        if let Some(desk) = &mut self.desk {
+            desk.input.clear();
+            desk.input_bytes = 0;
+        }
+        let mut shown = self.take_shown();
         if let Some(mut waiting) = shown.as_mut().and_then(|shown| shown.part.take()) {
             if waiting.part.delta.kind.is_payload() {
                 self.discard(&mut waiting, "the hook did not return");
             }
             self.queue(waiting);
         }
-        if let Some(mut under_way) = self.under_way.take() {
+        let under_way = self.desk.as_mut().and_then(|desk| desk.under_way.take());
+        if let Some(mut under_way) = under_way {
             for mut part in under_way.rest {
                 part.fate = Fate::Dropped;
                 under_way.queued.parts.push(Waiting { part, mark: Mark::Decided, opener: false });

@@ -14,7 +14,7 @@ use crate::wire::{Ending, Outgoing};
 impl StageState {
     /// Carries out what a hook staged.
     pub(crate) fn commit(&mut self, effects: Effects, now: Duration, out: &mut Vec<Outgoing>) -> Committed {
-        let mut shown = self.shown.take();
+        let mut shown = self.take_shown();
         let mut part = shown.as_mut().and_then(|shown| shown.part.take());
         let choice = shown.as_ref().and_then(|shown| shown.choice);
         let payload = part.as_ref().is_some_and(|waiting| waiting.part.delta.kind.is_payload());
@@ -226,7 +226,8 @@ impl StageState {
 
     fn cut_behind(&mut self, key: BlockKey) {
         let Some(choice) = self.fold.state.block(key).map(StreamBlock::choice) else { return };
-        let last = self.under_way.as_mut().map(|under_way| &mut under_way.queued);
+        let under_way = self.desk.as_mut().and_then(|desk| desk.under_way.as_mut());
+        let last = under_way.map(|under_way| &mut under_way.queued);
         self.queue.cut_behind(key, choice, last, &mut self.accounts);
         self.note(Some(key), Action::Dropped, Some("behind a text that was cut".into()), 0, Duration::ZERO);
     }

@@ -50,7 +50,7 @@ impl StageState {
         }
         self.marks += 1;
         waiting.mark = Mark::Held { seq: self.marks };
-        let frame = self.under_way.as_ref().map_or(0, |under_way| under_way.queued.bytes());
+        let frame = self.under_way().map_or(0, |under_way| under_way.queued.bytes());
         // A call in the text waited for its end before anybody was shown it.
         let waited = waiting.part.delta.place.split.and_then(|split| split.waited);
         let (since, bytes) = waited.unwrap_or((now, frame));
@@ -71,7 +71,7 @@ impl StageState {
     pub(super) fn discard(&mut self, waiting: &mut Waiting, reason: &str) {
         waiting.part.fate = Fate::Dropped;
         waiting.mark = Mark::Decided;
-        let bytes = self.under_way.as_ref().map_or(0, |under_way| under_way.queued.bytes());
+        let bytes = self.under_way().map_or(0, |under_way| under_way.queued.bytes());
         if let Some(key) = waiting.part.key {
             self.accounts.decided(key, Decided::Dropped, waiting.opener);
             self.note(Some(key), Action::Dropped, Some(reason.into()), bytes, Duration::ZERO);

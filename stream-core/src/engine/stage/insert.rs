@@ -63,7 +63,7 @@ impl StageState {
 
     pub(super) fn queue_text(&mut self, choice: u32, text: Text) {
         let waiting = inserted_text(choice, text);
-        match &mut self.under_way {
+        match self.under_way_mut() {
             Some(under_way) => under_way.queued.parts.push(waiting),
             None => self.queue.push(Queued::new(None, vec![waiting])),
         }

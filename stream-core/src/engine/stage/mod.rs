@@ -3,13 +3,15 @@
 mod close;
 pub(crate) mod commit;
 mod decide;
+mod desk;
 mod insert;
 mod parts;
 mod pass;
 
+use desk::{Desk, UnderWay};
 pub(crate) use pass::PassedText;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,10 +20,10 @@ use crate::block::BlockKey;
 use crate::chunk::{Chunk, ChunkKind};
 use crate::context::Context;
 use crate::delta::{Delta, DeltaKind, Text};
+use crate::engine::Settings;
 use crate::engine::accounts::{Accounts, Ticket};
 use crate::engine::queue::{Mark, Queue, Queued, Waiting};
 use crate::error::Error;
-use crate::limits::Limits;
 use crate::policy::{Attention, Needs, OnFailure, Verdict, VerdictFuture};
 use crate::record::{Action, Cause, Decision};
 use crate::request::Request;
@@ -38,11 +40,8 @@ pub(crate) struct StageState {
     pub(crate) accounts: Accounts,
     queue: Queue,
     format: SharedFormat,
-    input: VecDeque<Outgoing>,
-    input_bytes: usize,
-    under_way: Option<UnderWay>,
-    /// What the hook that is called now is shown.
-    pub(crate) shown: Option<Shown>,
+    /// What it is at work on, while there is something.
+    desk: Option<Box<Desk>>,
     step: u64,
     /// Counts what was held, so that a part held after a flush, in the same hook, is not flushed by it.
     marks: u64,
@@ -61,19 +60,12 @@ pub(crate) struct StageState {
     /// Calls are looked for in the text.
     pub(crate) text_calls: Searched,
     /// Keys of the stage before, and the keys of the same blocks here.
-    renamed: HashMap<BlockKey, BlockKey>,
+    renamed: BTreeMap<BlockKey, BlockKey>,
     /// Inserted texts that wait for the end of a call, with their choices.
     deferred: Vec<(u32, Text)>,
     pub(crate) decisions: Vec<Decision>,
     /// A verdict ended the stream: nothing leaves of what came after the frame in which the judge was asked.
     ends_after: Option<u64>,
-}
-
-/// A frame whose parts are being stepped through.
-#[derive(Debug)]
-struct UnderWay {
-    queued: Queued,
-    rest: VecDeque<Part>,
 }
 
 /// The step a hook is shown.
@@ -118,12 +110,11 @@ pub(crate) struct Committed {
 impl StageState {
     pub(crate) fn new(
         number: u8,
-        name: &str,
+        name: Arc<str>,
         needs: &Needs,
         on_failure: OnFailure,
         format: SharedFormat,
-        limits: Limits,
-        interleaved: bool,
+        settings: &Arc<Settings>,
     ) -> Self {
         let wants = |attention| attention != Attention::Nothing;
         let keep = Keep {
@@ -133,17 +124,14 @@ impl StageState {
             calls: wants(needs.calls),
         };
         Self {
-            name: name.into(),
+            name,
             needs: needs.clone(),
             on_failure,
-            fold: Fold::new(format.clone(), number, keep, limits, interleaved),
+            fold: Fold::new(format.clone(), number, keep, Arc::clone(settings)),
             accounts: Accounts::default(),
             queue: Queue::new(format.clone()),
             format,
-            input: VecDeque::new(),
-            input_bytes: 0,
-            under_way: None,
-            shown: None,
+            desk: None,
             step: 0,
             marks: 0,
             bypassed: false,
@@ -153,7 +141,7 @@ impl StageState {
             blind: false,
             cause: Cause::default(),
             text_calls: Searched::Nothing,
-            renamed: HashMap::new(),
+            renamed: BTreeMap::new(),
             deferred: Vec::new(),
             decisions: Vec::new(),
             ends_after: None,
@@ -161,31 +149,62 @@ impl StageState {
     }
 
     pub(crate) fn push(&mut self, frame: Outgoing) {
-        self.input_bytes += size(&frame);
+        let desk = self.desk();
+        desk.input_bytes += size(&frame);
         // Nearly always one at a time.
-        self.input.reserve_exact(usize::from(self.input.capacity() == 0));
-        self.input.push_back(frame);
+        desk.input.reserve_exact(usize::from(desk.input.capacity() == 0));
+        desk.input.push_back(frame);
+    }
+
+    /// There is nothing to do: what is needed only for work is given back.
+    pub(crate) fn rest(&mut self) {
+        if self.is_drained() {
+            self.desk.take().into_iter().for_each(Desk::give_back);
+        }
+    }
+
+    /// Whether a hook is to be called.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.desk.as_ref().is_some_and(|desk| desk.shown.is_some())
+    }
+
+    fn desk(&mut self) -> &mut Desk {
+        self.desk.get_or_insert_with(Desk::lent)
+    }
+
+    fn take_shown(&mut self) -> Option<Shown> {
+        self.desk.as_mut()?.shown.take()
+    }
+
+    fn under_way(&self) -> Option<&UnderWay> {
+        self.desk.as_ref()?.under_way.as_ref()
+    }
+
+    fn under_way_mut(&mut self) -> Option<&mut UnderWay> {
+        self.desk.as_mut()?.under_way.as_mut()
     }
 
     /// How many bytes of frames it has and has not let go.
     pub(crate) fn held(&self) -> usize {
-        let under_way = self.under_way.as_ref().map_or(0, |under_way| under_way.queued.bytes());
-        self.queue.bytes() + self.input_bytes + under_way
+        let Some(desk) = &self.desk else { return self.queue.bytes() };
+        let under_way = desk.under_way.as_ref().map_or(0, |under_way| under_way.queued.bytes());
+        self.queue.bytes() + desk.input_bytes + under_way
     }
 
     /// Makes one step, and takes what may leave.
     pub(crate) fn advance(&mut self, now: Duration, out: &mut Vec<Outgoing>) -> Result<Advance, Error> {
-        let under_way = match &mut self.under_way {
+        let Some(desk) = &mut self.desk else { return Ok(Advance::Idle) };
+        let under_way = match &mut desk.under_way {
             Some(under_way) => under_way,
             under_way => {
-                let Some(frame) = self.input.pop_front() else { return Ok(Advance::Idle) };
-                self.input_bytes -= size(&frame);
+                let Some(frame) = desk.input.pop_front() else { return Ok(Advance::Idle) };
+                desk.input_bytes -= size(&frame);
                 let queued = Queued::new(frame.frame, Vec::with_capacity(frame.parts.len()));
                 under_way.insert(UnderWay { queued, rest: frame.parts.into() })
             }
         };
         let Some(part) = under_way.rest.front_mut() else {
-            if let Some(under_way) = self.under_way.take() {
+            if let Some(under_way) = desk.under_way.take() {
                 self.queue.pass(under_way.queued, &mut self.accounts, out);
             }
             return Ok(Advance::Passed);
@@ -225,10 +244,10 @@ impl StageState {
 
     /// The chunk, state and context for the hook that is due.
     pub(crate) fn hook<'a>(&'a self, request: &'a Request, now: Duration) -> Option<(Chunk, Context<'a>)> {
-        let shown = self.shown.as_ref()?;
+        let shown = self.desk.as_ref()?.shown.as_ref()?;
         let chunk = match &shown.part {
             Some(waiting) => {
-                let frame = self.under_way.as_ref().and_then(|under_way| under_way.queued.frame.as_ref());
+                let frame = self.under_way().and_then(|under_way| under_way.queued.frame.as_ref());
                 Chunk::of(shown.step, &waiting.part.delta, waiting.part.key, shown.kind, frame)
             }
             None => Chunk {
@@ -245,7 +264,8 @@ impl StageState {
     }
 
     pub(crate) fn context<'a>(&'a self, request: &'a Request, now: Duration) -> Context<'a> {
-        let choice = self.shown.as_ref().and_then(|shown| shown.choice);
+        let shown = self.desk.as_ref().and_then(|desk| desk.shown.as_ref());
+        let choice = shown.and_then(|shown| shown.choice);
         let traits = self.format.traits();
         Context::new(self.step, now, choice, &self.fold.state, &self.accounts, request, traits)
     }
@@ -257,12 +277,13 @@ impl StageState {
 
     /// Whether every frame it was given has been stepped through.
     pub(crate) fn is_drained(&self) -> bool {
-        self.input.is_empty() && self.under_way.is_none() && self.shown.is_none()
+        self.desk.as_ref().is_none_or(|desk| desk.is_empty())
     }
 
     /// Lets a part go as it came, without a look at it.
     fn pass_by(&mut self) {
-        let Some(under_way) = &mut self.under_way else { return };
+        let under_way = self.desk.as_mut().and_then(|desk| desk.under_way.as_mut());
+        let Some(under_way) = under_way else { return };
         let Some(mut part) = under_way.rest.pop_front() else { return };
         part.key = part.key.map(|key| self.renamed.get(&key).copied().unwrap_or(key));
         under_way.queued.parts.push(Waiting { part, mark: Mark::Decided, opener: false });
@@ -271,7 +292,8 @@ impl StageState {
     /// The stage before has let go all of a block, and says that it is complete: what comes next, and would tell it, may be
     /// held there.
     fn told_complete(&mut self) -> Advance {
-        let Some(under_way) = &mut self.under_way else { return Advance::Idle };
+        let under_way = self.desk.as_mut().and_then(|desk| desk.under_way.as_mut());
+        let Some(under_way) = under_way else { return Advance::Idle };
         let Some(mut part) = under_way.rest.pop_front() else { return Advance::Idle };
         let Some(key) = part.key.and_then(|key| self.renamed.get(&key)).copied() else {
             return Advance::Passed;
@@ -291,7 +313,8 @@ impl StageState {
         if !self.watches(key) {
             return Advance::Passed;
         }
-        self.shown = Some(Shown { step: self.step, kind: ChunkKind::Completed, part: None, choice });
+        let step = self.step;
+        self.desk().shown = Some(Shown { step, kind: ChunkKind::Completed, part: None, choice });
         Advance::Hook
     }
 
@@ -307,7 +330,7 @@ impl StageState {
                 _ => {}
             }
         }
-        if let Some(under_way) = &mut self.under_way {
+        if let Some(under_way) = self.under_way_mut() {
             under_way.queued.parts.push(waiting);
         }
     }

@@ -22,7 +22,7 @@ impl StageState {
         disagrees: bool,
         now: Duration,
     ) -> Result<Advance, Error> {
-        let Some(mut part) = self.under_way.as_mut().and_then(|under_way| under_way.rest.pop_front()) else {
+        let Some(mut part) = self.under_way_mut().and_then(|under_way| under_way.rest.pop_front()) else {
             return Ok(Advance::Idle);
         };
         if let (Some(old), Some(new)) = (part.key, key) {
@@ -67,7 +67,8 @@ impl StageState {
             return Ok(Advance::Passed);
         }
         let choice = waiting.part.delta.choice;
-        self.shown = Some(Shown { step: self.step, kind, part: Some(waiting), choice });
+        let step = self.step;
+        self.desk().shown = Some(Shown { step, kind, part: Some(waiting), choice });
         Ok(Advance::Hook)
     }
 
@@ -118,7 +119,8 @@ impl StageState {
                 if completes { self.show_completion(key, Some(choice)) } else { Advance::Passed }
             }
             Attention::Chunks => {
-                self.shown = Some(Shown { step: self.step, kind, part: Some(waiting), choice: Some(choice) });
+                let (step, choice) = (self.step, Some(choice));
+                self.desk().shown = Some(Shown { step, kind, part: Some(waiting), choice });
                 Advance::Hook
             }
         }

@@ -29,6 +29,7 @@ impl Blocks {
         leaves: bool,
     ) -> Option<u64> {
         let number = self.numbering.open(upstream.into(), leaves);
+        self.open.reserve_exact(usize::from(self.open.is_empty()));
         self.open.push(OpenBlock { key, upstream, number, kind });
         self.call_left |= leaves && kind == BlockKind::Call;
         number

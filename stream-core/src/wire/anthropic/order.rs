@@ -5,9 +5,10 @@
 //! once, and where of the calls only the last one goes on. Text of blocks that take turns is put together in several ways,
 //! in each of which policies match it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::delta::{Channel, Delta, DeltaKind, Slot};
+use crate::few::Few;
 use crate::json::Nesting;
 use crate::wire::memory::odd_name;
 use crate::wire::{DecodeError, Due, Odd};
@@ -24,7 +25,7 @@ pub(crate) struct MessageOrder {
     /// How many blocks have started: the number of the next one.
     count: u32,
     /// The latest block of each number.
-    blocks: HashMap<u32, Block>,
+    blocks: Few<Block>,
     /// The call that started last: some clients give it all input that comes.
     last: Option<u32>,
     /// The block that is on its way while others wait for its end.
@@ -94,7 +95,7 @@ impl MessageOrder {
             };
             match started(delta) {
                 Some((kind, filled)) => {
-                    if matches!(delta.kind, DeltaKind::Opaque { .. }) && self.blocks.contains_key(&item) {
+                    if matches!(delta.kind, DeltaKind::Opaque { .. }) && self.blocks.get(item).is_some() {
                         // Both would be one block here, and two to clients.
                         return Err(two_blocks());
                     }
@@ -124,7 +125,7 @@ impl MessageOrder {
             }
             _ => None,
         });
-        if let (Some(block), true) = (last.and_then(|item| self.blocks.get_mut(&item)), more.is_some()) {
+        if let (Some(block), true) = (last.and_then(|item| self.blocks.get_mut(item)), more.is_some()) {
             // From here on it is a call whose input comes in pieces.
             block.filled = false;
         }
@@ -165,7 +166,7 @@ impl MessageOrder {
     ) -> Result<(Option<Odd>, Due), DecodeError> {
         let odd = (item != self.count).then_some(Odd::Order);
         self.count = self.count.saturating_add(1);
-        let waits = self.blocks.get(&item).is_some_and(|block| block.open && block.lane.is_some());
+        let waits = self.blocks.get(item).is_some_and(|block| block.open && block.lane.is_some());
         if waits {
             return Err(two_blocks());
         }
@@ -192,7 +193,7 @@ impl MessageOrder {
     /// More of a block, or its end.
     fn go_on(&mut self, item: u32, said: &DeltaKind) -> Result<(Option<Odd>, Due), DecodeError> {
         let says = matches!(said, DeltaKind::Text { .. } | DeltaKind::Call(_) | DeltaKind::Opaque { .. });
-        let Some(block) = self.blocks.get_mut(&item) else {
+        let Some(block) = self.blocks.get_mut(item) else {
             if says && self.waiting.is_empty() {
                 // A block all the same, of which the start is missing.
                 let unopened = Block {
@@ -240,7 +241,7 @@ impl MessageOrder {
     }
 
     fn stop(&mut self, item: u32) -> Due {
-        let lane = self.blocks.get(&item).and_then(|block| block.lane);
+        let lane = self.blocks.get(item).and_then(|block| block.lane);
         if let Some(lane) = lane {
             let at = usize::try_from(lane - self.first).unwrap_or(usize::MAX);
             if let Some(waiting) = self.waiting.get_mut(at) {
@@ -272,7 +273,7 @@ impl MessageOrder {
     /// What waited is the block that started last.
     fn go(&mut self, item: u32) {
         self.first += 1;
-        if let Some(block) = self.blocks.get_mut(&item) {
+        if let Some(block) = self.blocks.get_mut(item) {
             block.lane = None;
             if block.kind == OrderKind::Call {
                 self.last = Some(item);
@@ -282,7 +283,7 @@ impl MessageOrder {
 
     /// Whether a block is a call that is open and not whole: more of it has to come.
     fn is_half(&self, item: u32) -> bool {
-        self.blocks.get(&item).is_some_and(|block| {
+        self.blocks.get(item).is_some_and(|block| {
             block.kind == OrderKind::Call && block.open && !block.filled && !block.input.is_whole()
         })
     }

@@ -56,7 +56,7 @@ fn remember(line: Option<&str>, kind: Option<&str>, into: &mut Decoded) -> Resul
     if !into.memory.is_on {
         return Ok(());
     }
-    let order = &mut into.memory.messages;
+    let order = into.memory.messages.get_or_insert_default();
     let named = kind.and_then(|kind| order.name(line, kind));
     let (odd, lane) = order.see(&into.deltas)?;
     into.odd = into.odd.or(odd).or(named);

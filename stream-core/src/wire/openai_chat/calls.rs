@@ -1,6 +1,6 @@
 //! What has left of each choice, and the index, id and name that its calls leave with.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::block::BlockKey;
 use crate::delta::{CallDelta, CallFlavor, DeltaKind, Slot, Text};
@@ -19,9 +19,9 @@ pub(super) struct ChoiceCalls {
     tainted: bool,
     numbers: CallNumbers,
     /// How far the index of each call is shifted; settled when the call opens.
-    shifts: HashMap<BlockKey, i64>,
+    shifts: BTreeMap<BlockKey, i64>,
     /// How each call leaves, where frames that are not plain are written anew.
-    written: HashMap<BlockKey, Written>,
+    written: BTreeMap<BlockKey, Box<Written>>,
     /// The call that the upstream opened last.
     last: Option<BlockKey>,
 }
@@ -33,7 +33,7 @@ struct CallNumbers {
     /// How many calls the upstream has opened.
     came: u64,
     /// The ids that calls have left with.
-    ids: HashSet<Text>,
+    ids: BTreeSet<Text>,
 }
 
 /// How a call leaves: with one index, one id and one name, each said once (rule 28).
@@ -90,7 +90,7 @@ impl ChoiceLedger {
                 None => {
                     let (written, found) = choice.numbers.open(call, sent, part.fate != Fate::Dropped);
                     choice.last = Some(key);
-                    choice.written.insert(key, written);
+                    choice.written.insert(key, Box::new(written));
                     // Items that say nothing but an index would name a call that the client does not have.
                     choice.tainted |= found.is_some();
                     found

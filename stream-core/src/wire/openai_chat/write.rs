@@ -44,7 +44,8 @@ impl ChatWriter {
             !matches!(part.delta.kind, DeltaKind::Opaque { .. } | DeltaKind::Terminal | DeltaKind::Error(_))
         });
         if known && (self.opening.is_none() || (has_choice && !self.opening_has_choice)) {
-            self.opening = Some(data.clone());
+            // All of what was read at once would be kept with it.
+            self.opening = Some(Bytes::copy_from_slice(data));
             self.envelope = None;
             self.opening_has_choice = has_choice;
         }

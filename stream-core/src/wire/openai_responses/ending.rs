@@ -1,20 +1,19 @@
 //! What is open on the wire, and how a refusal closes it (rule 20).
 
-use std::collections::BTreeMap;
-
 use bytes::Bytes;
 
 use super::item::SUMMARY;
 use super::write::ResponsesWriter;
 use super::{rebuild, templates};
-use crate::delta::{Channel, DeltaKind, Slot, Text};
+use crate::delta::{Channel, DeltaKind, Slot};
+use crate::few::Few;
 use crate::json;
 use crate::wire::writer::Grammar as _;
 use crate::wire::{Fate, Part};
 
-/// The items that are open on the wire, and what they have said, by the index they came with. Texts are shared with the parts that left, not copied.
+/// The items that are open on the wire, and what they have said, by the index they came with.
 #[derive(Debug, Default)]
-pub(super) struct Open(BTreeMap<u32, OpenItem>);
+pub(super) struct Open(Few<OpenItem>);
 
 #[derive(Debug)]
 struct OpenItem {
@@ -22,13 +21,13 @@ struct OpenItem {
     opening: Bytes,
     /// What the client knows it as, where it has parts.
     channel: Option<Channel>,
-    parts: BTreeMap<u32, OpenPart>,
+    parts: Few<OpenPart>,
 }
 
 #[derive(Debug)]
 struct OpenPart {
     channel: Channel,
-    said: Vec<Text>,
+    said: String,
     /// The whole text has been said again.
     restated: bool,
     done: bool,
@@ -59,19 +58,19 @@ impl Open {
                 self.part(item, number, *channel, data);
             }
             DeltaKind::Text { channel, text } => {
-                self.part(item, number, *channel, data).said.push(text.clone());
+                self.part(item, number, *channel, data).said.push_str(text);
             }
             DeltaKind::Copy(copy) => {
-                let known = self.0.get_mut(&item).and_then(|item| item.parts.get_mut(&number));
+                let known = self.0.get_mut(item).and_then(|item| item.parts.get_mut(number));
                 if let Some(known) = known {
                     known.restated = true;
-                    known.said.extend(copy.body.clone().filter(|_| copy.is_first));
+                    known.said.extend(copy.body.as_deref().filter(|_| copy.is_first));
                 }
             }
-            DeltaKind::Stop => match self.0.get_mut(&item).and_then(|item| item.parts.get_mut(&number)) {
+            DeltaKind::Stop => match self.0.get_mut(item).and_then(|item| item.parts.get_mut(number)) {
                 Some(known) => known.done = true,
                 None => {
-                    self.0.remove(&item);
+                    self.0.remove(item);
                 }
             },
             _ => {}
@@ -79,25 +78,26 @@ impl Open {
     }
 
     fn item(&mut self, item: u32, data: &Bytes) -> &mut OpenItem {
-        self.0.entry(item).or_insert_with(|| OpenItem {
-            opening: data.clone(),
+        self.0.or_insert_with(item, || OpenItem {
+            opening: Bytes::copy_from_slice(data),
             channel: None,
-            parts: BTreeMap::new(),
+            parts: Few::default(),
         })
     }
 
     fn part(&mut self, item: u32, number: u32, channel: Channel, data: &Bytes) -> &mut OpenPart {
         let item = self.item(item, data);
         item.channel.get_or_insert(channel);
-        let empty = || OpenPart { channel, said: Vec::new(), restated: false, done: false };
-        item.parts.entry(number).or_insert_with(empty)
+        let empty = || OpenPart { channel, said: String::new(), restated: false, done: false };
+        item.parts.or_insert_with(number, empty)
     }
 }
 
 impl ResponsesWriter {
     /// Closes the items that are open, as incomplete: a client waits for the end of each.
     pub(super) fn close_items(&mut self, out: &mut Vec<Bytes>) {
-        for (item, open) in std::mem::take(&mut self.open).0 {
+        let open = std::mem::take(&mut self.open).0;
+        for (item, open) in open.iter() {
             let Some(index) = self.items.index(item) else { continue };
             let opening = String::from_utf8_lossy(&open.opening);
             let id = json::find(&opening, &["item", "id"])
@@ -105,20 +105,20 @@ impl ResponsesWriter {
                 .and_then(json::unquote)
                 .unwrap_or_default();
             let (mut content, mut summary) = (Vec::new(), Vec::new());
-            for (number, part) in &open.parts {
-                let is_summary = *number >= SUMMARY;
-                let text = part.said.concat();
+            for (number, part) in open.parts.iter() {
+                let is_summary = number >= SUMMARY;
+                let text = &part.said;
                 let list = if is_summary { &mut summary } else { &mut content };
-                list.push(templates::part(part.channel, is_summary, &text));
+                list.push(templates::part(part.channel, is_summary, text));
                 let at = templates::At {
                     id: &id,
                     index,
-                    number: self.items.part_number(item, *number),
+                    number: self.items.part_number(item, number),
                     is_summary,
                 };
                 let closing = [
-                    (!part.restated).then(|| templates::restated(&at, part.channel, &text)),
-                    (!part.done).then(|| templates::part_done(&at, part.channel, &text)),
+                    (!part.restated).then(|| templates::restated(&at, part.channel, text)),
+                    (!part.done).then(|| templates::part_done(&at, part.channel, text)),
                 ];
                 closing.into_iter().flatten().for_each(|event| self.emit(event, out));
             }

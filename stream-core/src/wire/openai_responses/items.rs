@@ -1,11 +1,9 @@
 //! What has left: items and their parts, and the numbers they have on the wire.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
 use super::item::SUMMARY;
 use crate::block::BlockKey;
 use crate::delta::{CallDelta, Channel, DeltaKind, Restated, Slot, Text};
+use crate::few::Few;
 use crate::wire::numbering::WireNumbering;
 use crate::wire::turn::{Turn, Weight};
 use crate::wire::{Fate, Part};
@@ -13,7 +11,7 @@ use crate::wire::{Fate, Part};
 /// The items of one response. They are named by the `output_index` they came with.
 #[derive(Debug, Default)]
 pub(super) struct Items {
-    items: HashMap<u32, Item>,
+    items: Few<Item>,
     numbering: WireNumbering,
 }
 
@@ -28,7 +26,7 @@ pub(super) struct Item {
     open: bool,
     /// The parts of its content, and those of its summary.
     parts: [WireNumbering; 2],
-    replaced: Option<Replaced>,
+    replaced: Option<Box<Replaced>>,
 }
 
 /// What a replaced call says now.
@@ -50,14 +48,14 @@ enum ItemKind {
 impl Items {
     /// Items whose index is their position, if they are dense.
     pub(super) fn new(dense: bool) -> Self {
-        Self { items: HashMap::new(), numbering: WireNumbering::new(dense) }
+        Self { items: Few::default(), numbering: WireNumbering::new(dense) }
     }
 
     /// Books a part of the upstream's, and in its turn whether it leaves a call half. Answers with the item that it completes.
     pub(super) fn note(&mut self, part: &Part, turn: &mut Turn) -> Option<u32> {
         let item = part.item()?;
         let completed = self.book(part);
-        let known = self.items.get(&item);
+        let known = self.items.get(item);
         turn.whole_call(item.into());
         if known.is_some_and(|item| item.is_call() && item.open && item.index.is_some()) {
             turn.half_call(item.into());
@@ -92,19 +90,19 @@ impl Items {
     }
 
     pub(super) fn item(&self, item: u32) -> Option<&Item> {
-        self.items.get(&item)
+        self.items.get(item)
     }
 
     /// The index of an item on the wire; `None` if it was dropped.
     pub(super) fn index(&self, item: u32) -> Option<u64> {
         let unknown = || Some(self.numbering.shifted(item.into()));
-        self.items.get(&item).map_or_else(unknown, |known| known.index)
+        self.items.get(item).map_or_else(unknown, |known| known.index)
     }
 
     /// The number of a part on the wire, after the dropped ones before it.
     pub(super) fn part_number(&self, item: u32, part: u32) -> u64 {
         let (list, number) = list(part);
-        self.items.get(&item).map_or(number, |item| item.parts[list].shifted(number))
+        self.items.get(item).map_or(number, |item| item.parts[list].shifted(number))
     }
 
     /// Takes an index for an item made here.
@@ -116,7 +114,7 @@ impl Items {
     /// the wire does not know.
     pub(super) fn revive(&mut self, item: u32, part: u32) -> Revived {
         let mut revived = Revived::default();
-        if let Some(known) = self.items.get_mut(&item) {
+        if let Some(known) = self.items.get_mut(item) {
             if known.index.is_none() {
                 known.index = Some(self.numbering.insert());
                 known.open = true;
@@ -145,31 +143,31 @@ impl Items {
     }
 
     fn is_opaque(&self, part: &Part) -> bool {
-        let item = part.item().and_then(|item| self.items.get(&item));
+        let item = part.item().and_then(|item| self.items.get(item));
         item.is_some_and(|item| item.kind == ItemKind::Opaque)
     }
 
     fn is_reasoning(&self, slot: Slot) -> bool {
         let Slot::At { item, part } = slot else { return false };
-        part >= SUMMARY || self.items.get(&item).is_some_and(|item| item.kind == ItemKind::Reasoning)
+        part >= SUMMARY || self.items.get(item).is_some_and(|item| item.kind == ItemKind::Reasoning)
     }
 
     fn note_call(&mut self, item: u32, call: &CallDelta, part: &Part) {
-        if !call.starts && self.items.contains_key(&item) {
+        if !call.starts && self.items.get(item).is_some() {
             return;
         }
         let opened = self.open(item, ItemKind::Call, part.key, part.fate != Fate::Dropped);
         if part.fate == Fate::Edited {
-            opened.replaced = Some(Replaced {
+            opened.replaced = Some(Box::new(Replaced {
                 id: call.id.clone(),
                 name: call.name.clone(),
                 arguments: call.arguments.clone(),
-            });
+            }));
         }
     }
 
     fn note_opaque(&mut self, item: u32, number: u32, key: Option<BlockKey>, leaves: bool) {
-        match self.items.get_mut(&item) {
+        match self.items.get_mut(item) {
             Some(known) if known.kind == ItemKind::Opaque && known.key == key => {}
             // A call's event of a kind that is not known.
             Some(known) if known.kind == ItemKind::Call => {}
@@ -181,7 +179,7 @@ impl Items {
     }
 
     fn note_stop(&mut self, item: u32, number: u32, leaves: bool) -> Option<u32> {
-        let known = self.items.get_mut(&item)?;
+        let known = self.items.get_mut(item)?;
         let is_whole = number == Slot::ITEM || !known.has_parts();
         known.open &= !(is_whole && leaves);
         is_whole.then_some(item)
@@ -190,19 +188,17 @@ impl Items {
     /// A new item, whatever had the index before.
     fn open(&mut self, item: u32, kind: ItemKind, key: Option<BlockKey>, leaves: bool) -> &mut Item {
         let index = self.numbering.open(item.into(), leaves);
-        self.items.entry(item).insert_entry(Item::new(kind, key, index, true)).into_mut()
+        self.items.insert(item, Item::new(kind, key, index, true))
     }
 
     /// The item with this index. One that is first seen opens on the wire, unless it is seen in a copy.
     fn entry(&mut self, item: u32, kind: ItemKind, part: &Part, leaves: bool) -> &mut Item {
-        match self.items.entry(item) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(vacant) => {
-                let index = self.numbering.open(item.into(), leaves);
-                let opens = !matches!(part.delta.kind, DeltaKind::Copy(_));
-                vacant.insert(Item::new(kind, part.key, index, opens))
-            }
-        }
+        let numbering = &mut self.numbering;
+        self.items.or_insert_with(item, || {
+            let index = numbering.open(item.into(), leaves);
+            let opens = !matches!(part.delta.kind, DeltaKind::Copy(_));
+            Item::new(kind, part.key, index, opens)
+        })
     }
 }
 
@@ -233,7 +229,7 @@ impl Item {
     }
 
     pub(super) fn replaced(&self) -> Option<&Replaced> {
-        self.replaced.as_ref()
+        self.replaced.as_deref()
     }
 
     pub(super) fn is_call(&self) -> bool {

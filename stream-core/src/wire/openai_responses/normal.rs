@@ -62,7 +62,7 @@ pub(super) fn has_late_name(frame: &Frame, of_stream: &mut Option<bool>) -> bool
 impl ResponsesWriter {
     /// An event of a call with the id that the call opened with.
     fn with_own_id<'a>(&self, json: Cow<'a, str>, parts: &[Part]) -> Cow<'a, str> {
-        let Some(id) = parts.iter().find_map(Part::item).and_then(|item| self.ids.get(&item)) else {
+        let Some(id) = parts.iter().find_map(Part::item).and_then(|item| self.ids.get(item)) else {
             return json;
         };
         let own = json::member(&json, "item_id");

@@ -13,6 +13,7 @@ use serde_json::Value as Json;
 use super::grammar::{self, Event};
 use super::item::{self, Role, Told};
 use crate::delta::Text;
+use crate::few::Few;
 use crate::json;
 use crate::wire::document::Value;
 use crate::wire::memory::odd_name;
@@ -27,11 +28,36 @@ pub(crate) struct ResponseOrder {
     ended: bool,
     /// How many items have opened: the index of the next one.
     count: u32,
-    items: HashMap<u32, KnownItem>,
+    items: Few<KnownItem>,
     /// An item spoke that had not opened: those who append items as they open count one less from here on.
     unopened: bool,
     /// Whose id is whose. One provider gives every event of an item another one.
-    ids: HashMap<Text, u32>,
+    ids: ItemIds,
+}
+
+/// The ids of items, and the items that have them: nearly always one at a time.
+#[derive(Debug, Default)]
+struct ItemIds {
+    first: Option<(Text, u32)>,
+    more: Option<Box<HashMap<Text, u32>>>,
+}
+
+impl ItemIds {
+    fn owner(&self, id: &str) -> Option<u32> {
+        match &self.first {
+            Some((first, owner)) if **first == *id => Some(*owner),
+            _ => self.more.as_ref()?.get(id).copied(),
+        }
+    }
+
+    fn claim(&mut self, id: Text, owner: u32) {
+        match self.first {
+            None => self.first = Some((id, owner)),
+            Some(_) => {
+                self.more.get_or_insert_default().insert(id, owner);
+            }
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -108,7 +134,7 @@ impl ResponseOrder {
         let Some(response) = response else { return Ok(None) };
         for (at, told) in grammar::output(response)?.enumerate() {
             let item = item::part_number(at)?;
-            if !self.items.contains_key(&item) {
+            if !self.items.get(item).is_some() {
                 return Err(DecodeError::ambiguous("a response that opens without items", "one with items"));
             }
             self.restated(item, &Told::read(told, item)?)?;
@@ -132,7 +158,7 @@ impl ResponseOrder {
     fn added(&mut self, event: Event<'_>) -> Result<Option<Odd>, DecodeError> {
         let Some(told) = event.get("item") else { return Ok(None) };
         let Some(index) = event.output_index else { return Err(no_index()) };
-        if self.items.contains_key(&index) {
+        if self.items.get(index).is_some() {
             return Err(DecodeError::ambiguous("an item that opens once", "one that opens again"));
         }
         if self.unopened {
@@ -247,7 +273,7 @@ impl ResponseOrder {
 
     fn known(&mut self, index: u32) -> &mut KnownItem {
         let (count, unopened) = (&mut self.count, &mut self.unopened);
-        self.items.entry(index).or_insert_with(|| {
+        self.items.or_insert_with(index, || {
             *count = count.saturating_add(1);
             *unopened = true;
             KnownItem::default()
@@ -256,13 +282,13 @@ impl ResponseOrder {
 
     fn claim(&mut self, id: Option<&str>, index: u32) -> Result<(), DecodeError> {
         let Some(id) = id else { return Ok(()) };
-        match self.ids.get(id) {
-            Some(owner) if *owner != index => {
+        match self.ids.owner(id) {
+            Some(owner) if owner != index => {
                 Err(DecodeError::ambiguous("one id for each item", "the id of another item"))
             }
             Some(_) => Ok(()),
             None => {
-                self.ids.insert(id.into(), index);
+                self.ids.claim(id.into(), index);
                 Ok(())
             }
         }
@@ -275,7 +301,9 @@ impl KnownItem {
     }
 
     fn open_part(&mut self, is_summary: bool, kind: &str) {
-        self.list(is_summary).push(Some(known_as(kind).into()));
+        let list = self.list(is_summary);
+        list.reserve_exact(usize::from(list.is_empty()));
+        list.push(Some(known_as(kind).into()));
     }
 
     /// A command or a diff is written: some clients show it, or run it, as it comes.
@@ -349,6 +377,7 @@ impl KnownItem {
                 Ok(())
             }
             None if at == next => {
+                list.reserve_exact(usize::from(next == 0));
                 list.push(kind.filter(|kind| *kind != ANY_PART).map(Into::into));
                 Ok(())
             }

@@ -43,7 +43,7 @@ fn read(line: Option<&str>, event: Event<'_>, len: usize, into: &mut Decoded) ->
     if into.memory.is_on
         && let Some(kind) = kind.as_deref()
     {
-        let odd = into.memory.responses.see(line, kind, event)?;
+        let odd = into.memory.responses.get_or_insert_default().see(line, kind, event)?;
         into.odd = into.odd.or(odd);
     }
     match kind.as_deref().map(|kind| (kind, kind.strip_prefix("response."))) {

@@ -1,6 +1,5 @@
 //! Writing a stream: which frames leave as they came, which with other numbers, which anew.
 
-use std::collections::HashMap;
 
 use bytes::Bytes;
 use memchr::memmem;
@@ -11,6 +10,7 @@ use super::item::SUMMARY;
 use super::items::Items;
 use super::{rebuild, templates};
 use crate::delta::{Channel, DeltaKind};
+use crate::few::Few;
 use crate::json;
 use crate::sse::Frame;
 use crate::wire::document::{Of, Spans, Table};
@@ -49,7 +49,7 @@ pub(super) struct ResponsesWriter {
     /// Events that go before the frame that is written.
     late: Vec<MadeEvent>,
     /// The ids that calls opened with, by their items.
-    pub(super) ids: HashMap<u32, Option<String>>,
+    pub(super) ids: Few<Option<String>>,
 }
 
 impl ResponsesWriter {
@@ -206,7 +206,8 @@ impl ResponsesWriter {
     /// What a part means for the stream as a whole.
     fn note_stream(&mut self, part: &Part, data: &Bytes) {
         match part.delta.kind {
-            DeltaKind::Opening => self.opening = Some(data.clone()),
+            // All of what was read at once would be kept with it.
+            DeltaKind::Opening => self.opening = Some(Bytes::copy_from_slice(data)),
             DeltaKind::Terminal if part.fate == Fate::Dropped => {
                 let json = String::from_utf8_lossy(data);
                 self.usage = json::find(&json, &["response", "usage"]).map(str::to_owned);
