@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use stream_core::Config;
 use tower_layer::Layer;
 
 use crate::{Facts, Plan, PolicyService, Settings};
@@ -43,7 +44,11 @@ impl PolicyLayer {
         P: Into<Plan>,
     {
         let plan: Box<Planner> = Box::new(move |facts| plan(facts).into());
-        Self(Shared(Arc::new(Inner { settings, plan })))
+        let config = Config::default()
+            .limits(settings.limits)
+            .interleaved_calls(settings.interleaved_calls)
+            .empty_notice(settings.empty_notice.as_deref());
+        Self(Shared(Arc::new(Inner { settings, config, plan })))
     }
 
     /// The settings.
@@ -78,6 +83,8 @@ pub(crate) struct Shared(Arc<Inner>);
 
 struct Inner {
     settings: Settings,
+    /// What the streams of all answers have in common.
+    config: Config,
     plan: Box<Planner>,
 }
 
@@ -86,6 +93,11 @@ type Planner = dyn Fn(&Facts) -> Plan + Send + Sync;
 impl Shared {
     pub(crate) fn settings(&self) -> &Settings {
         &self.0.settings
+    }
+
+    /// The settings of a stream, but for what its request says.
+    pub(crate) fn config(&self) -> Config {
+        self.0.config.clone()
     }
 
     pub(crate) fn plan(&self, facts: &Facts) -> Plan {

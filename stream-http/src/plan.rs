@@ -6,8 +6,8 @@ use std::sync::Arc;
 use stream_core::processor::Builder;
 use stream_core::{Chain, Config, Observer, Request, Stage, StreamProcessor};
 
+use crate::Facts;
 use crate::watch::{Watch, Watched};
-use crate::{Facts, Settings};
 
 /// The policies that one answer goes through, in order, and who watches.
 ///
@@ -93,7 +93,7 @@ impl Plan {
     }
 
     /// A processor's settings for this plan. Where the answer's status depends on what becomes of it, it is watched.
-    pub(crate) fn builder(self, facts: &Facts, settings: &Settings, watch: Option<Watch>) -> Builder {
+    pub(crate) fn builder(self, facts: &Facts, config: Config, watch: Option<Watch>) -> Builder {
         let request = match self.extend.is_empty() {
             true => Arc::clone(facts.request()),
             false => {
@@ -101,12 +101,7 @@ impl Plan {
                 Arc::new(self.extend.into_iter().fold(request, |request, extend| extend(request)))
             }
         };
-        let config = Config::default()
-            .format(facts.api().format())
-            .limits(settings.limits)
-            .request(request)
-            .interleaved_calls(settings.interleaved_calls)
-            .empty_notice(settings.empty_notice.as_deref());
+        let config = config.format(facts.api().format()).request(request);
         let config = match self.configure {
             Some(change) => change(config),
             None => config,

@@ -136,7 +136,7 @@ where
     E: std::fmt::Display + Send + 'static,
 {
     let watched = shared.settings().block_status.is_some();
-    let builder = shared.plan(facts).builder(facts, shared.settings(), watched.then_some(watch));
+    let builder = shared.plan(facts).builder(facts, shared.config(), watched.then_some(watch));
     match builder.build(source) {
         Ok(processor) => processor.boxed(),
         Err(_) => ended(facts.api(), "the gateway's policies cannot work together"),

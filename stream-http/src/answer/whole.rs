@@ -109,7 +109,7 @@ pub(super) async fn one(body: &Bytes, facts: &Facts, shared: &Shared) -> Left {
         None => return Left::Unreadable(format!("JSON that is no answer of {api}")),
     }
     let watch = Watch::default();
-    let builder = shared.plan(facts).builder(facts, shared.settings(), Some(watch.clone()));
+    let builder = shared.plan(facts).builder(facts, shared.config(), Some(watch.clone()));
     let whole = match builder.whole(body.clone()).await {
         Ok(whole) => whole,
         Err(error) => return Left::Failed(format!("the gateway's policies cannot work together: {error}")),
