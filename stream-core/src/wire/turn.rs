@@ -85,7 +85,7 @@ impl<T: Default> TurnLedger<T> {
 
     /// The same, to be changed.
     pub(super) fn known_mut(&mut self, choice: u32) -> Option<&mut Turn<T>> {
-        self.turns.get_mut(&choice)
+        self.turns.get_mut(choice)
     }
 
     /// The turns that the stream has shown.

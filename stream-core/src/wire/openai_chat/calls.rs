@@ -105,7 +105,7 @@ impl ChoiceLedger {
 
     /// How the call of a part leaves.
     fn written(&mut self, part: &Part) -> Option<&mut Written> {
-        self.known_mut(part.delta.choice?)?.own.written.get_mut(&part.key?)
+        self.known_mut(part.delta.choice?)?.own.written.get_mut(&part.key?).map(|written| &mut **written)
     }
 
     /// Takes note that a call has left as it came.

@@ -116,9 +116,8 @@ pub(super) fn text_item(quoted: &str) -> String {
 
 fn opaque(delta: &Delta, choice: &RawChoice<'_>) -> Members {
     let item = |name| choice.item(name, place::item(delta.place));
-    let listed = |name, item: Option<Cow<'_, str>>| {
-        item.map(|item| (name, json::array([item]))).into_iter().collect()
-    };
+    let listed =
+        |name, item: Option<Cow<'_, str>>| item.map(|item| (name, json::array([item]))).into_iter().collect();
     match place::field(delta.place) {
         Some(Field::ContentItem) => listed("content", item("content").map(untold)),
         Some(Field::ToolCall) => listed("tool_calls", item("tool_calls").map(Cow::Borrowed)),

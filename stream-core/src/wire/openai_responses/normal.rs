@@ -19,7 +19,7 @@ use crate::wire::{Fate, Odd, Part, sink, template, writer};
 
 /// Whether it is known what an event of this name carries.
 pub(super) fn is_known(name: &str) -> bool {
-    event_fields(name).is_some()
+    shape(name).is_some()
 }
 
 /// Whether an event has what belongs to another one.

@@ -1,6 +1,5 @@
 //! Writing a stream: which frames leave as they came, which with other numbers, which anew.
 
-
 use bytes::Bytes;
 use memchr::memmem;
 
