@@ -1,5 +1,7 @@
 use std::sync::LazyLock;
+use std::time::Duration;
 
+use bytes::Bytes;
 use stream_core::Action;
 use stream_testkit::conformance::Ended;
 use stream_testkit::{ChunkLog, Cut, Finish, Fragments, Replay, Script, WireKind, laws};
@@ -375,4 +377,26 @@ fn a_turn_of_reasoning_is_not_empty_because_a_chunk_of_it_is() {
             );
         }
     }
+}
+
+/// Rule 21: what a client does not read is no answer.
+#[test]
+fn a_turn_whose_only_call_is_dropped_for_its_name_is_not_left_empty_beside_a_message() {
+    let chunk = |members: &str, finish: &str| {
+        let choice = format!("{{\"index\":0,{members},\"finish_reason\":{finish}}}");
+        format!(
+            "data: {{\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{choice}]}}\n\n"
+        )
+    };
+    let twice = |delta: &str| format!("\"delta\":{delta},\"message\":{delta}");
+    let opens = r#"{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"tell-secret","arguments":"{}"}}]}"#;
+    let ends = r#"{"role":"assistant","content":null,"tool_calls":null}"#;
+    let body = chunk(&twice(opens), "null") + &chunk(&twice(ends), "\"tool_calls\"");
+    let log = ChunkLog::from_chunks("message", [(Duration::ZERO, Bytes::from(body))]);
+    let expected = [
+        chunk(r#""delta":{"role":"assistant"}"#, "null"),
+        chunk(r#""delta":{"content":"[withheld by policy]"}"#, "null"),
+        chunk(r#""delta":{}"#, "\"stop\""),
+    ];
+    assert_eq!(String::from_utf8_lossy(&run(&words(), &log).bytes()), expected.concat());
 }

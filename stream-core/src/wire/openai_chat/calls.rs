@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::place::{self, Field};
 use crate::block::BlockKey;
 use crate::delta::{CallDelta, CallFlavor, DeltaKind, Slot, Text};
 use crate::json;
@@ -159,7 +160,7 @@ impl ChoiceLedger {
     /// Takes note of a part; for a call, says the index it leaves with.
     pub(super) fn track(&mut self, part: &Part) -> Option<u64> {
         let kind = &part.delta.kind;
-        let turn = self.note(part, part.fate, Weight::of(kind))?;
+        let turn = self.note(part, part.fate, weight(part))?;
         if part.fate != Fate::Kept && (kind.is_payload() || matches!(kind, DeltaKind::Copy(_))) {
             turn.own.tainted = true;
         }
@@ -178,6 +179,17 @@ impl ChoiceLedger {
             _ => {}
         }
         None
+    }
+}
+
+/// What a part is to the reader of a turn. A field that clients do not read answers nothing, and is not written anew.
+fn weight(part: &Part) -> Weight {
+    let is_read = || {
+        matches!(place::field(part.delta.place), Some(Field::ToolCall | Field::ContentItem | Field::Audio))
+    };
+    match &part.delta.kind {
+        DeltaKind::Opaque { .. } if !is_read() => Weight::Aside,
+        kind => Weight::of(kind),
     }
 }
 

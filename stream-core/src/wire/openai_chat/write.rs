@@ -125,8 +125,9 @@ impl ChatWriter {
         notices.map(|(number, notice)| self.choice(number, templates::notice(&notice), None)).collect()
     }
 
-    /// Takes note of a frame that leaves with all of its parts, after the notices for turns that it ends.
-    fn pass(&mut self, parts: &[Part], out: &mut Vec<Bytes>) {
+    /// Takes note of a frame that leaves with all of its parts, after the notices for turns that it ends. Lines that are no
+    /// event open nothing: strict clients skip them, and have yet to read a role.
+    fn pass(&mut self, parts: &[Part], is_event: bool, out: &mut Vec<Bytes>) {
         for part in parts {
             for notice in self.notices(part) {
                 self.chunk(&notice, None, out);
@@ -134,7 +135,7 @@ impl ChatWriter {
             self.state.turns.track(part);
             self.state.turns.said(part);
         }
-        for number in parts.iter().filter_map(|part| part.delta.choice) {
+        for number in parts.iter().filter_map(|part| part.delta.choice).filter(|_| is_event) {
             self.state.turns.turn(number).opened = true;
         }
     }
@@ -204,7 +205,7 @@ impl ChatWriter {
             Way::Rebuild => self.rebuild(Some(&frame), data.as_ref(), &parts, out),
             Way::Patch => {
                 let patched = data.as_deref().and_then(|data| self.patched(data, &parts));
-                self.pass(&parts, out);
+                self.pass(&parts, true, out);
                 match patched {
                     Some(json) => self.state.sink.patched(&frame, &json, out),
                     None => self.state.sink.raw(&frame, out),
@@ -213,12 +214,12 @@ impl ChatWriter {
             Way::OneLine => {
                 // Comments, and lines that say nothing, do not leave.
                 if let Some(json) = data.as_deref().and_then(|data| std::str::from_utf8(data).ok()) {
-                    self.pass(&parts, out);
+                    self.pass(&parts, true, out);
                     self.state.sink.event(error_name(&frame), json, out);
                 }
             }
             Way::Raw => {
-                self.pass(&parts, out);
+                self.pass(&parts, frame.data_bytes().is_some(), out);
                 self.state.sink.raw(&frame, out);
             }
         }

@@ -80,12 +80,44 @@ fn a_turn_without_its_calls_gets_a_notice_and_stops() {
     run.wrote(&[&delta(ROLE), &text("[withheld by policy]"), &finish("stop"), DONE]);
 }
 
+/// Rule 21: a message beside a delta is no answer, and is gone with the call that it speaks of.
+#[test]
+fn a_turn_of_which_only_a_message_beside_the_deltas_was_kept_gets_a_notice() {
+    let beside = chunk(
+        r#"{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},"message":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"g","arguments":"{}"}}]},"finish_reason":null}"#,
+    );
+    let lose_the_call = |parts: &mut Vec<Part>| {
+        let calls = parts.iter_mut().filter(|part| matches!(part.delta.kind, DeltaKind::Call(_)));
+        calls.for_each(|call| call.fate = Fate::Dropped);
+    };
+    let mut run = Run::new();
+    run.with(&beside, lose_the_call).with(&finish("tool_calls"), stop_instead).keep(DONE);
+    run.wrote(&[
+        &delta(r#"{"role":"assistant"}"#),
+        &text("[withheld by policy]"),
+        &finish("stop"),
+        DONE,
+    ]);
+}
+
 #[test]
 fn text_that_left_needs_no_notice() {
     let mut run = Run::new();
     run.keep(&delta(ROLE)).keep(&text("a")).lose(&open_call(0, "{}"));
     run.with(&finish("tool_calls"), stop_instead).keep(DONE);
     run.wrote(&[&delta(ROLE), &text("a"), &finish("stop"), DONE]);
+}
+
+/// Rule 9: strict clients skip a line that starts with a space, and with it the role.
+#[test]
+fn a_role_on_a_line_that_is_no_event_is_said_again_where_text_is_inserted() {
+    let stray = format!(" {}", delta(ROLE));
+    let mut run = Run::new();
+    // The engine reads it leniently: the parts are those of the event.
+    let parts = decode(&delta(ROLE)).into_iter().map(part).collect();
+    run.writer.frame(Outgoing { frame: Some(frame(&stray)), parts }, &mut run.out);
+    run.made(vec![inserted_text("Hm.")]).keep(&text("a"));
+    run.wrote(&[&stray, &delta(r#"{"role":"assistant","content":"Hm."}"#), &text("a")]);
 }
 
 #[test]
