@@ -36,33 +36,11 @@ const LONG: usize = 12_000;
 const EVERY: usize = 8;
 
 /// What is known to break a law, and why.
-const LIMITS: [(&str, Law, &str); 5] = [
-    (
-        "openai-chat/writer-async-streaming-chat-tool-call-request-legacy.sse",
-        Law::Ending,
-        "OPEN: a call whose name the redactor matches is dropped, and the turn is left empty without a notice",
-    ),
-    (
-        "anthropic-messages/opencode-zen-opencode-go-minimax-stream.sse",
-        Law::Ending,
-        "a refusal within a thought closes it before its signature came",
-    ),
-    (
-        "openai-chat/openrouter-testopenroutercommon-gemini-multi-tool-streaming.sse",
-        Law::NoLeak,
-        "`reasoning_details` of an encrypted thought leave by themselves, and hold the id of the call they belong to",
-    ),
-    (
-        "openai-chat/openrouter-tools-streaming-variant-c.sse",
-        Law::Ending,
-        "the role comes on a line that starts with a space, which strict clients skip: a notice is then the first they read",
-    ),
-    (
-        "openai-chat/openai-audio-without-finish",
-        Law::NothingLost,
-        "the independent view of a client has no place for the transcript of what is spoken",
-    ),
-];
+const LIMITS: [(&[&str], Law, &str); 1] = [(
+    &["openai-chat/openrouter-testopenroutercommon-gemini-multi-tool-streaming.sse"],
+    Law::NoLeak,
+    "an encrypted thought leaves by itself (rule 22), before the call that it belongs to, and holds the id of that call",
+)];
 
 macro_rules! keeps_every_law {
     ($($name:ident: $number:literal, $factory:expr, vacuous: $vacuous:expr;)*) => {$(
@@ -140,7 +118,9 @@ fn checked<P: Into<Stage>>(
     let (mut broken, mut tally) = (String::new(), Tally::default());
     for (name, log) in logs {
         for law in Law::ALL.into_iter().filter(|law| *law != Law::Agreement) {
-            let is_known = LIMITS.iter().any(|(file, known, _)| name.ends_with(file) && law == *known);
+            let is_known = LIMITS
+                .iter()
+                .any(|(files, known, _)| law == *known && files.iter().any(|file| name.ends_with(file)));
             match laws.clone().only(law).check(log) {
                 Ok(stood) => tally.add(&stood),
                 Err(_) if is_known => {}

@@ -106,6 +106,11 @@ impl Log {
         self.push(rule, Some(deviation), message.into());
     }
 
+    /// Takes back what was found in an event, by what came behind it.
+    pub(super) fn forgive(&mut self, event: usize, deviation: Deviation) {
+        self.violations.retain(|violation| violation.event != event || violation.excuse != Some(deviation));
+    }
+
     pub(super) fn push(&mut self, rule: Rule, excuse: Option<Deviation>, message: String) {
         self.violations.push(Violation { event: self.event, rule, message, excuse });
     }

@@ -24,6 +24,8 @@ pub struct ChoiceView {
     pub reasoning: String,
     /// The whole refusal.
     pub refusal: String,
+    /// The whole transcript of what is spoken.
+    pub spoken: String,
     /// The calls the client is asked to run, in the order they opened.
     pub calls: Vec<CallView>,
     /// The last finish reason, in the provider's own word.

@@ -51,6 +51,7 @@ fn channels(before: &View, after: &View) -> Result<(), Breach> {
             ("content", &choice.content, &left.content),
             ("reasoning", &choice.reasoning, &left.reasoning),
             ("refusal", &choice.refusal, &left.refusal),
+            ("transcript", &choice.spoken, &left.spoken),
         ] {
             let mut rest = left.chars();
             if !came.chars().all(|letter| rest.any(|other| other == letter)) {
@@ -65,12 +66,16 @@ fn channels(before: &View, after: &View) -> Result<(), Breach> {
 fn texts(run: &Replayed, story: &Story, after: &View) -> Result<(), Breach> {
     use stream_core::Channel;
     for choice in &after.choices {
-        for (channel, mut rest) in [
-            (Channel::Content, choice.content.as_str()),
-            (Channel::Reasoning, choice.reasoning.as_str()),
-            (Channel::Refusal, choice.refusal.as_str()),
+        for (channel, is_spoken, mut rest) in [
+            (Channel::Content, false, choice.content.as_str()),
+            (Channel::Content, true, choice.spoken.as_str()),
+            (Channel::Reasoning, false, choice.reasoning.as_str()),
+            (Channel::Refusal, false, choice.refusal.as_str()),
         ] {
-            let of_channel = |told: &&Told| told.choice == choice.index && told.channel == Some(channel);
+            let of_channel = |told: &&Told| {
+                let is_here = told.channel == Some(channel) && told.is_spoken == is_spoken;
+                is_here && told.choice == choice.index
+            };
             for told in story.blocks.iter().filter(of_channel).filter(|told| !is_edited(run, told.key)) {
                 // A text into which a call was written leaves with the call in its midst.
                 let written = story.blocks.iter().any(|told| told.is_written);

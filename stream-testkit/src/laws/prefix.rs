@@ -18,7 +18,9 @@ pub(super) fn check(case: &Case<'_>) -> Result<Standing, Breach> {
             is_prefix(read(run.format, &so_far).view(), &result)?;
         }
     }
-    let texts = |choice: &ChoiceView| [&choice.content, &choice.reasoning, &choice.refusal].map(String::len);
+    let texts = |choice: &ChoiceView| {
+        [&choice.content, &choice.reasoning, &choice.refusal, &choice.spoken].map(String::len)
+    };
     let said: usize = result.choices.iter().flat_map(texts).sum();
     Ok(Standing::held_if(said > 0))
 }
@@ -31,6 +33,7 @@ fn is_prefix(so_far: &View, result: &View) -> Result<(), Breach> {
             ("content", &choice.content, &result.content),
             ("reasoning", &choice.reasoning, &result.reasoning),
             ("refusal", &choice.refusal, &result.refusal),
+            ("transcript", &choice.spoken, &result.spoken),
         ] {
             if !whole.starts_with(left.as_str()) {
                 return Breach::new(

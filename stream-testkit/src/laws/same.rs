@@ -10,13 +10,16 @@ use crate::models::Call;
 pub(crate) fn difference(state: &StreamState, view: &View) -> Option<(String, String)> {
     for choice in &view.choices {
         let blocks = || state.blocks().iter().filter(|block| u64::from(block.choice()) == choice.index);
-        for (channel, read) in [
-            (Channel::Content, &choice.content),
-            (Channel::Reasoning, &choice.reasoning),
-            (Channel::Refusal, &choice.refusal),
+        for (channel, is_spoken, read) in [
+            (Channel::Content, false, &choice.content),
+            (Channel::Content, true, &choice.spoken),
+            (Channel::Reasoning, false, &choice.reasoning),
+            (Channel::Refusal, false, &choice.refusal),
         ] {
             let of_channel = blocks().filter(|block| block.channel() == Some(channel));
-            let folded: String = of_channel.filter_map(StreamBlock::as_text).map(TextBlock::text).collect();
+            let texts =
+                of_channel.filter_map(StreamBlock::as_text).filter(|text| text.is_spoken() == is_spoken);
+            let folded: String = texts.map(TextBlock::text).collect();
             if folded != *read {
                 return Some((format!("{channel:?} {read:?}"), format!("{folded:?}")));
             }

@@ -32,6 +32,8 @@ pub(super) struct Told {
     pub(super) choice: u64,
     /// Its channel, if it is text.
     pub(super) channel: Option<Channel>,
+    /// A transcript of what is spoken.
+    pub(super) is_spoken: bool,
     pub(super) is_call: bool,
     /// A call that was written as text.
     pub(super) is_written: bool,
@@ -92,6 +94,7 @@ impl Story {
                 key: block.key(),
                 choice: u64::from(block.choice()),
                 channel: block.channel(),
+                is_spoken: block.as_text().is_some_and(stream_core::TextBlock::is_spoken),
                 is_call: call.is_some(),
                 is_written: call.is_some_and(|call| call.written().is_some()),
                 body: body(block).to_owned(),

@@ -39,8 +39,12 @@ fn write_choice(
     if one_of_many {
         writeln!(out, "  choice {}", choice.index)?;
     }
-    let texts =
-        [("reasoning", &choice.reasoning), ("content", &choice.content), ("refusal", &choice.refusal)];
+    let texts = [
+        ("reasoning", &choice.reasoning),
+        ("content", &choice.content),
+        ("refusal", &choice.refusal),
+        ("spoken", &choice.spoken),
+    ];
     for (name, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
         writeln!(out, "  {name:<9}  \"{}\"  {}", line(text, WIDTH), bytes(text.len()))?;
     }

@@ -18,6 +18,8 @@ pub(super) struct Message {
     inputs: Vec<(String, String)>,
     /// Blocks that hold something.
     filled: usize,
+    /// The event that stopped the last thinking, if it has no signature.
+    unsigned: Option<usize>,
     pub(super) usage: bool,
 }
 
@@ -61,6 +63,9 @@ impl Message {
         if block.kind == "text" && block.text.is_empty() {
             let message = format!("expected text in block {}, found none", block.index);
             log.deviates(Rule::EmptyBlock, Deviation::EmptyTextBlock, message);
+        }
+        if block.kind == "thinking" {
+            self.unsigned = (!block.signed).then_some(log.event);
         }
         if block.kind == "thinking" && !block.signed {
             let message =
@@ -115,6 +120,10 @@ impl Message {
                 let message = format!("expected the input of {name:?} to be one JSON value, found {found}");
                 log.broken(Rule::Arguments, message);
             }
+        }
+        // A refused turn is not sent again: the thought that it cut off needs no signature.
+        if let Some(event) = self.unsigned.filter(|_| reason == "refusal") {
+            log.forgive(event, Deviation::UnsignedThinking);
         }
         if reason == "end_turn" && self.filled == 0 {
             log.broken(Rule::EmptyTurn, "expected a block that holds something, found none");

@@ -17,6 +17,7 @@ pub(super) struct Choice {
     content: String,
     reasoning: String,
     refusal: String,
+    spoken: String,
     pub(super) calls: Calls,
     finish: Option<String>,
     opened: bool,
@@ -64,6 +65,7 @@ impl Choice {
                 log.broken(Rule::Shape, format!("expected refusal to be a string, found {found}"));
             }
         }
+        self.spoken.push_str(text(&delta["audio"], "transcript").unwrap_or_default());
         let calls = self.calls.take(delta, log);
         self.other |= OTHER.iter().any(|key| filled(&delta[*key]));
         if self.finish.is_some() && (self.size() > before || calls) {
@@ -106,8 +108,8 @@ impl Choice {
     }
 
     pub(super) fn view(self, index: u64) -> ChoiceView {
-        let Self { content, reasoning, refusal, calls, finish, .. } = self;
-        ChoiceView { index, content, reasoning, refusal, calls: calls.into_views(), finish }
+        let Self { content, reasoning, refusal, spoken, calls, finish, .. } = self;
+        ChoiceView { index, content, reasoning, refusal, spoken, calls: calls.into_views(), finish }
     }
 
     /// The first delta of a choice tells the role.
@@ -174,7 +176,7 @@ impl Choice {
     }
 
     fn size(&self) -> usize {
-        self.content.len() + self.reasoning.len() + self.refusal.len()
+        self.content.len() + self.reasoning.len() + self.refusal.len() + self.spoken.len()
     }
 }
 

@@ -339,6 +339,21 @@ fn thinking_ends_with_one_signature() {
     );
 }
 
+/// A refused turn is not sent again: only the thought that the refusal cut off may lack its signature.
+#[test]
+fn a_refusal_may_cut_off_the_last_thought() {
+    let think = TEXT_0.replace(r#""text","text":"""#, r#""thinking","thinking":"","signature":"""#);
+    let thought = HI_0.replace(r#""text_delta","text""#, r#""thinking_delta","thinking""#);
+    let refused = END_TURN.replace("end_turn", "refusal");
+    broken(&[START, &think, &thought, STOP_0, &refused, STOP], &[]);
+    let next = |event: &str| event.replace(r#""index":0"#, r#""index":1"#);
+    broken(
+        &[START, &think, &thought, STOP_0, &next(&think), &next(&thought), &next(STOP_0), &refused, STOP],
+        &["event 4: signature: expected a signature of the thinking in block 0, found none \
+           (excused by unsigned-thinking)"],
+    );
+}
+
 #[test]
 fn the_input_of_a_server_tool_is_whole_too() {
     let tool = TOOL_1.replace("tool_use", "server_tool_use");

@@ -64,7 +64,7 @@ fn a_strict_client_ends_up_with_what_is_written_beside_each_log() {
             finish: first.finish,
             error: view.ended == Ended::Error,
             server: expected.server.clone(),
-            spoken: expected.spoken.clone(),
+            spoken: first.spoken,
             choices: others.collect(),
             normalised: expected.normalised,
         };
