@@ -137,6 +137,7 @@ impl Trailers {
     }
 
     /// The same trailers, without what the filter takes away.
+    #[cfg(feature = "tool-loop")]
     pub(crate) fn filtered(mut self, filter: fn(&mut HeaderMap)) -> Self {
         self.filter = Some(filter);
         self
