@@ -169,14 +169,28 @@ pub(crate) enum Body {
     Text(Text),
     /// A slice of what was read, which is UTF-8.
     Slice(Bytes),
+    /// A copy of a short text, and its length: cheaper than a slice, which may have to be the first of its read.
+    Short([u8; Body::SHORT], u8),
 }
 
 impl Body {
+    /// The longest text that is copied.
+    pub(crate) const SHORT: usize = 30;
+
+    /// A copy of a text, if it is short.
+    pub(crate) fn short(text: &str) -> Option<Self> {
+        let mut short = [0; Self::SHORT];
+        short.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
+        Some(Self::Short(short, text.len() as u8))
+    }
+
     fn as_str(&self) -> &str {
-        match self {
-            Self::Text(text) => text,
-            Self::Slice(bytes) => std::str::from_utf8(bytes).unwrap_or_default(),
-        }
+        let bytes = match self {
+            Self::Text(text) => return text,
+            Self::Slice(bytes) => bytes,
+            Self::Short(short, len) => &short[..usize::from(*len).min(Self::SHORT)],
+        };
+        std::str::from_utf8(bytes).unwrap_or_default()
     }
 }
 

@@ -40,6 +40,41 @@ pub(crate) const fn may_be_near(key: &[u8], firsts: u32) -> bool {
     first(key) & firsts != 0
 }
 
+/// A bit for the [outline] of each name.
+pub(crate) const fn outlines<T>(names: &[(&str, T)]) -> u64 {
+    let (mut bits, mut at) = (0, 0);
+    while at < names.len() {
+        bits |= outline(names[at].0.as_bytes());
+        at += 1;
+    }
+    bits
+}
+
+/// Whether a key has one of these [outlines]: no other is near to one of their names.
+pub(crate) const fn is_outlined(key: &[u8], outlines: u64) -> bool {
+    outline(key) & outlines != 0
+}
+
+/// A bit that two words have in common if they have as many letters, and the same ones first and last, as a lax parser compares
+/// them; all bits for a word without letters, and for one beyond ASCII.
+const fn outline(word: &[u8]) -> u64 {
+    let (mut first, mut last, mut count, mut at) = (0_u8, 0_u8, 0_u8, 0);
+    while at < word.len() {
+        let byte = word[at];
+        if !byte.is_ascii() {
+            return u64::MAX;
+        }
+        if !is_separator(byte) {
+            last = byte.to_ascii_lowercase();
+            first = if count == 0 { last } else { first };
+            count = if count < u8::MAX { count + 1 } else { count };
+        }
+        at += 1;
+    }
+    let mixed = first.wrapping_mul(7).wrapping_add(last.wrapping_mul(3)).wrapping_add(count.wrapping_mul(5));
+    if count == 0 { u64::MAX } else { 1 << (mixed & 63) }
+}
+
 /// The bit of a word's first letter; all bits for a word without one, and where the letter is beyond ASCII.
 const fn first(word: &[u8]) -> u32 {
     let mut at = 0;
@@ -80,6 +115,19 @@ mod tests {
         }
         let names = [("system", ())];
         assert!(is_near("ſystem".as_bytes(), b"system") && may_be_near("ſystem".as_bytes(), firsts(&names)));
+    }
+
+    #[test]
+    fn a_key_that_is_near_has_the_outline_of_its_name() {
+        let names = outlines(&[("tool_calls", ()), ("_x", ())]);
+        for key in ["tool_calls", "Tool_Calls", "-toolCalls_", "x", "_X_", "__", "", "tool_callſ"] {
+            assert!(is_outlined(key.as_bytes(), names), "{key}");
+        }
+        for key in ["created", "tool_call", "tool_choices", "xx"] {
+            assert!(!is_outlined(key.as_bytes(), names), "{key}");
+        }
+        let long = "a".repeat(300);
+        assert!(is_outlined(long.as_bytes(), outlines(&[(&*long, ())])));
     }
 
     #[test]

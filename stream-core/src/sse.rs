@@ -155,9 +155,14 @@ impl Framer {
     /// The next frame that is whole, of the bytes that were pushed and those that follow them. Takes no more of these than
     /// belong to the frame, as far as its border can be told.
     pub(crate) fn next_frame_of(&mut self, rest: &mut Bytes) -> Result<Option<Frame>, FrameTooLarge> {
-        if !self.buffer.is_empty()
-            && let Some(frame) = self.next_frame()?
-        {
+        if self.buffer.is_empty() {
+            if rest.is_empty() {
+                return Ok(None);
+            }
+            if let Some(event) = self.plain_event(rest) {
+                return Ok(Some(self.take_event(&event, rest)));
+            }
+        } else if let Some(frame) = self.next_frame()? {
             return Ok(Some(frame));
         }
         while !rest.is_empty() {
@@ -166,11 +171,7 @@ impl Framer {
                 Some(end) => end + 1,
                 None => rest.len(),
             };
-            if self.buffer.capacity() - self.buffer.len() < line {
-                self.buffer.reserve(line.max(rest.len().min(ROOM)));
-            }
-            self.buffer.extend_from_slice(&rest[..line]);
-            rest.advance(line);
+            self.take(rest, line);
             // A blank line, or one with a byte order mark.
             let may_end = self.framing == Framing::Lines || line <= BOM.len() + 2;
             if may_end && let Some(frame) = self.next_frame()? {
@@ -178,6 +179,29 @@ impl Framer {
             }
         }
         self.next_frame()
+    }
+
+    /// The event that starts `rest`, where nothing came before it that belongs to it, if it is whole and plain.
+    fn plain_event(&self, rest: &[u8]) -> Option<PlainEvent> {
+        let event = PlainEvent::read(rest).filter(|event| event.len <= self.limit)?;
+        (self.framing == Framing::Events).then_some(event)
+    }
+
+    /// Cuts an event off. What its lines say is known.
+    fn take_event(&mut self, event: &PlainEvent, rest: &mut Bytes) -> Frame {
+        self.at_start = false;
+        self.take(rest, event.len);
+        let lines = Lines { data: Some(event.data), event: event.name, ..Lines::default() };
+        lines.frame(self.buffer.split_to(event.len).freeze(), true)
+    }
+
+    /// Takes so much of what was read.
+    fn take(&mut self, rest: &mut Bytes, len: usize) {
+        if self.buffer.capacity() - self.buffer.len() < len {
+            self.buffer.reserve(len.max(rest.len().min(ROOM)));
+        }
+        self.buffer.extend_from_slice(&rest[..len]);
+        rest.advance(len);
     }
 
     /// What is left when the bytes have ended: an event without its border, if there is any. Whole frames that
@@ -272,8 +296,10 @@ impl Framer {
 pub struct Frame {
     framing: Framing,
     raw: Bytes,
-    data: Option<Bytes>,
-    event: Option<Bytes>,
+    /// Where the data stands in the raw bytes, and the data itself where it does not: its lines are joined.
+    data: Option<(usize, usize)>,
+    joined: Option<Box<Bytes>>,
+    event: Option<(usize, usize)>,
     stray: bool,
     terminated: bool,
     odd_lines: bool,
@@ -286,7 +312,8 @@ impl Frame {
     pub fn whole(body: Bytes) -> Self {
         Self {
             framing: Framing::Events,
-            data: Some(body.clone()),
+            data: Some((0, body.len())),
+            joined: None,
             raw: body,
             event: None,
             stray: false,
@@ -298,7 +325,8 @@ impl Frame {
 
     /// A frame that is a line.
     fn line(raw: Bytes, terminated: bool) -> Self {
-        let data = Some(raw.slice_ref(raw.trim_ascii())).filter(|data| !data.is_empty());
+        let start = raw.len() - raw.trim_ascii_start().len();
+        let data = Some((start, start + raw.trim_ascii().len())).filter(|(start, end)| start < end);
         Self { data, terminated, framing: Framing::Lines, ..Self::whole(raw) }
     }
 
@@ -317,8 +345,8 @@ impl Frame {
         let head = event.map_or_else(String::new, |event| format!("event: {event}\n"));
         let raw = Bytes::from(format!("{head}data: {document}\n\n"));
         let start = head.len() + "data: ".len();
-        let data = Some(raw.slice(start..start + document.len())).filter(|data| !data.is_empty());
-        let event = event.map(|event| raw.slice("event: ".len().."event: ".len() + event.len()));
+        let data = Some((start, start + document.len())).filter(|(start, end)| start < end);
+        let event = event.map(|event| ("event: ".len(), "event: ".len() + event.len()));
         Self { data, event, odd_lines, ..Self::whole(raw) }
     }
 
@@ -337,19 +365,30 @@ impl Frame {
     /// the standard dispatches an event with empty data for that, which is nothing to every wire format.
     #[must_use]
     pub fn data(&self) -> Option<Bytes> {
-        self.data.clone()
+        match &self.joined {
+            Some(joined) => Some((**joined).clone()),
+            None => self.data.map(|(start, end)| self.raw.slice(start..end)),
+        }
     }
 
     /// The data as a slice.
     #[must_use]
     pub fn data_bytes(&self) -> Option<&[u8]> {
-        self.data.as_deref()
+        match &self.joined {
+            Some(joined) => Some(joined),
+            None => self.data.map(|(start, end)| &self.raw[start..end]),
+        }
     }
 
     /// The `event` field, if there is one and it is UTF-8.
     #[must_use]
     pub fn event(&self) -> Option<&str> {
-        self.event.as_deref().and_then(|event| std::str::from_utf8(event).ok())
+        self.event.and_then(|(start, end)| std::str::from_utf8(&self.raw[start..end]).ok())
+    }
+
+    /// Whether there is an [`event`](Self::event) field.
+    pub(crate) fn is_named(&self) -> bool {
+        self.event.is_some()
     }
 
     /// Whether a line is neither a comment nor one of the standard's fields.
@@ -455,6 +494,31 @@ struct LineEnd {
     next: usize,
 }
 
+/// An event of one `data: ` line, behind an `event: ` line with a word or none, and of nothing else: what all but a few are.
+#[derive(Debug)]
+struct PlainEvent {
+    len: usize,
+    name: Option<(usize, usize)>,
+    data: (usize, usize),
+}
+
+impl PlainEvent {
+    /// The event that `bytes` start with, if all of it is there and its lines end with LF.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (name, start) = match bytes.strip_prefix(b"event: ") {
+            None => (None, 0),
+            Some(line) => {
+                let len = memchr(b'\n', line).filter(|len| is_word(&line[..*len]))?;
+                (Some((7, 7 + len)), 7 + len + 1)
+            }
+        };
+        let line = bytes[start..].strip_prefix(b"data: ")?;
+        let len = memchr2(b'\n', b'\r', line).filter(|len| *len > 0)?;
+        let data = (start + 6, start + 6 + len);
+        line[len..].starts_with(b"\n\n").then_some(Self { len: data.1 + 2, name, data })
+    }
+}
+
 /// What the lines of the frame under way have said so far, as spans of it.
 #[derive(Debug, Default)]
 struct Lines {
@@ -506,22 +570,21 @@ impl Lines {
     }
 
     fn frame(self, raw: Bytes, terminated: bool) -> Frame {
-        let span = |(start, end): (usize, usize)| raw.slice(start..end);
-        let data = match self.data.map(span) {
-            Some(first) if !self.more.is_empty() => {
-                let mut joined = BytesMut::from(&first[..]);
-                for &(start, end) in &self.more {
-                    joined.extend_from_slice(b"\n");
-                    joined.extend_from_slice(&raw[start..end]);
-                }
-                Some(joined.freeze())
+        let joined = self.data.filter(|_| !self.more.is_empty()).map(|(start, end)| {
+            let mut joined = BytesMut::from(&raw[start..end]);
+            for &(start, end) in &self.more {
+                joined.extend_from_slice(b"\n");
+                joined.extend_from_slice(&raw[start..end]);
             }
-            single => single,
-        };
+            Box::new(joined.freeze())
+        });
+        let is_name =
+            |(start, end): &(usize, usize)| start < end && std::str::from_utf8(&raw[*start..*end]).is_ok();
         Frame {
             framing: Framing::Events,
-            data: data.filter(|data| !data.is_empty()),
-            event: self.event.map(span).filter(|event| !event.is_empty()),
+            data: self.data.filter(|(start, end)| start < end || joined.is_some()),
+            joined,
+            event: self.event.filter(is_name),
             stray: self.stray,
             terminated,
             // A name without data is taken for the next event's by those who read line by line.

@@ -98,7 +98,7 @@ impl Engine {
                 let frames = text_calls.push(frame, self.now);
                 self.deliver(0, frames);
             }
-            None => self.deliver(0, std::iter::once(frame)),
+            None => self.deliver_one(0, frame),
         }
     }
 
@@ -162,7 +162,11 @@ impl Engine {
             spare::lend(&spare::RELEASED, &mut out);
             match self.stages[index].advance(self.now, &mut out) {
                 Ok(advance) => {
-                    self.forward(index, out.drain(..));
+                    match out.len() {
+                        0 => {}
+                        1 => out.pop().into_iter().for_each(|frame| self.forward_one(index, frame)),
+                        _ => self.forward(index, out.drain(..)),
+                    }
                     self.released = out;
                     if advance == Advance::Hook {
                         return Some(Work::Chunk(index));
@@ -185,6 +189,27 @@ impl Engine {
     pub(super) fn forward(&mut self, stage: usize, frames: impl IntoIterator<Item = Outgoing>) {
         if !self.stages[stage].watching {
             self.deliver(stage + 1, frames);
+        }
+    }
+
+    /// Passes on the one frame that a stage let go.
+    fn forward_one(&mut self, stage: usize, frame: Outgoing) {
+        if !self.stages[stage].watching {
+            self.deliver_one(stage + 1, frame);
+        }
+    }
+
+    /// As [`deliver`](Self::deliver), of one frame, which is moved only once.
+    fn deliver_one(&mut self, first: usize, frame: Outgoing) {
+        match self.stages.get_mut(first) {
+            Some(stage) if !stage.watching => stage.push(frame),
+            None if self.text_calls.is_none() && !self.is_whole => {
+                // What stages tell each other is not for the writer.
+                if !frame.is_completion() {
+                    self.write(std::iter::once(frame));
+                }
+            }
+            _ => self.deliver(first, std::iter::once(frame)),
         }
     }
 
@@ -220,23 +245,30 @@ impl Engine {
             let whole = frames.next();
             frames.for_each(drop);
             self.whole = whole.map(Box::new).or_else(|| self.whole.take());
-        } else if let Some(writer) = &mut self.writer {
-            let mut normalised = Vec::new();
-            spare::lend(&spare::WRITTEN, &mut self.scratch);
-            for frame in frames {
-                let raw = frame.frame.as_ref().filter(|_| self.lane.is_on).map(|frame| frame.raw().clone());
-                let written = self.scratch.len();
-                writer.frame(frame, &mut self.scratch);
-                self.lane.wrote(raw.as_ref(), &self.scratch[written..]);
-                normalised.extend(writer.normalised());
-            }
-            let unplaced = writer.unplaced();
-            self.put_out();
-            for odd in normalised {
-                self.record(self.first_enforcing(), Action::Normalised, odd.to_string());
-            }
-            self.record_unplaced(unplaced);
+        } else {
+            let frames: Vec<Outgoing> = frames.collect();
+            self.write(frames);
         }
+    }
+
+    /// Gives frames to the writer.
+    fn write(&mut self, frames: impl IntoIterator<Item = Outgoing>) {
+        let Some(writer) = &mut self.writer else { return };
+        let mut normalised = Vec::new();
+        spare::lend(&spare::WRITTEN, &mut self.scratch);
+        for frame in frames {
+            let raw = frame.frame.as_ref().filter(|_| self.lane.is_on).map(|frame| frame.raw().clone());
+            let written = self.scratch.len();
+            writer.frame(frame, &mut self.scratch);
+            self.lane.wrote(raw.as_ref(), &self.scratch[written..]);
+            normalised.extend(writer.normalised());
+        }
+        let unplaced = writer.unplaced();
+        self.put_out();
+        for odd in normalised {
+            self.record(self.first_enforcing(), Action::Normalised, odd.to_string());
+        }
+        self.record_unplaced(unplaced);
     }
 
     /// Puts what was written out for the host to take.

@@ -114,11 +114,19 @@ impl Queue {
     }
 
     /// Takes a frame, and gives every frame whose turn has come. Where nothing waits, one that waits for nothing is never queued.
-    pub(crate) fn pass(&mut self, mut frame: Queued, accounts: &mut Accounts, out: &mut Vec<Outgoing>) {
+    /// `room` is an empty list for its parts.
+    pub(crate) fn pass(
+        &mut self,
+        mut frame: Queued,
+        mut room: Vec<Part>,
+        accounts: &mut Accounts,
+        out: &mut Vec<Outgoing>,
+    ) {
         let is_first = self.lanes.is_empty() && self.behind.is_empty();
         if is_first && settle(&mut frame, accounts, &self.format, &self.ahead) {
             self.arrivals += 1;
-            out.push(leave(frame));
+            room.extend(frame.parts.into_iter().map(|waiting| waiting.part));
+            out.push(Outgoing { frame: frame.frame, parts: room });
         } else {
             self.push(frame);
             self.release(accounts, out);

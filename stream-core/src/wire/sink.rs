@@ -42,7 +42,7 @@ impl Sink {
         }
         // `[DONE]` has no name anywhere.
         if data.is_some_and(|data| data.starts_with(b"{")) {
-            self.named = Some(frame.event().is_some());
+            self.named = Some(frame.is_named());
         }
     }
 
@@ -58,7 +58,7 @@ impl Sink {
 
     /// Whether events have names; the first one tells by itself.
     pub(super) fn is_named_or(&self, first: &Frame) -> bool {
-        self.named.unwrap_or(first.event().is_some())
+        self.named.unwrap_or(first.is_named())
     }
 
     /// Whether the last bytes ended with an event border.

@@ -131,12 +131,13 @@ impl Lane {
     /// The frame that starts `input`, if the lane knows its shape and is armed for it.
     fn fit(&mut self, input: &[u8]) -> Option<Fit> {
         let shapes = &mut self.shapes[..self.usable];
-        let (at, fit) =
-            shapes.iter().enumerate().find_map(|(at, (_, shape))| Some((at, shape.fit(input)?)))?;
-        if at > 0 {
+        let (_, first) = shapes.first()?;
+        first.fit(input).or_else(|| {
+            let mut others = shapes.iter().enumerate().skip(1);
+            let (at, fit) = others.find_map(|(at, (_, shape))| Some((at, shape.fit(input)?)))?;
             shapes[..=at].rotate_right(1);
-        }
-        Some(fit)
+            Some(fit)
+        })
     }
 
     /// Takes note that frames have fitted.

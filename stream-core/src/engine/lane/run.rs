@@ -192,7 +192,9 @@ impl Engine {
             }
             stage.step_to(sight.key);
             let body = match &text {
-                Cow::Borrowed(_) => Body::Slice(reader.slice(span.clone())),
+                Cow::Borrowed(text) => {
+                    Body::short(text).unwrap_or_else(|| Body::Slice(reader.slice(span.clone())))
+                }
                 Cow::Owned(text) => Body::Text(text.as_str().into()),
             };
             let passed = PassedText { choice: says.choice, channel: says.channel, fields: says.fields, body };

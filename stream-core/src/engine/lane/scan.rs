@@ -56,7 +56,20 @@ pub(super) fn string(input: &[u8]) -> Option<StringSpan> {
 
 /// How many digits start `input`, as a plain number of at most fifteen.
 pub(super) fn digits(input: &[u8]) -> Option<usize> {
-    let len = input.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let mut len = 0;
+    while let Some(word) = input.get(len..).and_then(<[u8]>::first_chunk) {
+        match others(u64::from_le_bytes(*word)) {
+            0 if len <= 15 => len += 8,
+            0 => return None,
+            found => return plain_number(input, len + found.trailing_zeros() as usize / 8),
+        }
+    }
+    len += input[len..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    plain_number(input, len)
+}
+
+/// As many digits, if they are a plain number.
+fn plain_number(input: &[u8], len: usize) -> Option<usize> {
     let leads_with_zero = len > 1 && input.first() == Some(&b'0');
     (1..=15).contains(&len).then_some(len).filter(|_| !leads_with_zero)
 }
@@ -75,6 +88,12 @@ fn special(word: u64) -> u64 {
     };
     let control = word.wrapping_sub(ONES * 0x20) & !word;
     (is(b'"') | is(b'\\') | control) & HIGH
+}
+
+/// Marks, by its high bit, every byte of a word that is no digit.
+fn others(word: u64) -> u64 {
+    let value = word ^ (ONES * u64::from(b'0'));
+    (((value & !HIGH) + ONES * (0x80 - 10)) | value) & HIGH
 }
 
 /// The escape that starts `input`.
@@ -159,5 +178,19 @@ mod tests {
         let lens = ["0", "7,", "1234567890", "01", "", "-1", "123456789012345", "1234567890123456"];
         let found = lens.map(|input| digits(input.as_bytes()));
         assert_eq!(found, [Some(1), Some(1), Some(10), None, None, None, Some(15), None]);
+        let behind = lens.map(|input| digits(format!("{input},\"next\":\"more than a word\"").as_bytes()));
+        assert_eq!(behind, found);
+    }
+
+    #[test]
+    fn only_digits_are_digits() {
+        for byte in 0..=u8::MAX {
+            for at in 0..8 {
+                let mut input = *b"12345678 and more";
+                input[at] = byte;
+                let len = input.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                assert_eq!(digits(&input), (len > 0 && (len == 1 || input[0] != b'0')).then_some(len));
+            }
+        }
     }
 }

@@ -205,7 +205,7 @@ impl StageState {
         };
         let Some(part) = under_way.rest.front_mut() else {
             if let Some(under_way) = desk.under_way.take() {
-                self.queue.pass(under_way.queued, &mut self.accounts, out);
+                self.queue.pass(under_way.queued, under_way.rest.into(), &mut self.accounts, out);
             }
             return Ok(Advance::Passed);
         };

@@ -17,7 +17,7 @@ use super::read::EventKind;
 
 /// Whether an event has what belongs to another one.
 pub(super) fn is_foreign(kind: EventKind, event: Value<'_>) -> bool {
-    let is_foreign = |name: &&str| event.get(name).is_some() && !own_fields(kind).contains(name);
+    let is_foreign = |name: &&str| !own_fields(kind).contains(name) && event.get(name).is_some();
     let says = |delta: Value<'_>| DELTA_FIELDS.iter().any(|name| delta.get(name).is_some());
     match kind {
         // An error may say what it likes.

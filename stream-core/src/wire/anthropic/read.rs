@@ -36,7 +36,7 @@ pub(super) fn sniff_whole(body: &[u8]) -> bool {
 /// Reads the data of an event.
 pub(super) fn decode(frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
     let Some(data) = frame.data_bytes() else { return Ok(()) };
-    let text = grammar::utf8(data)?;
+    let (text, line) = (grammar::utf8(data)?, frame.event());
     let mut spans = Spans::default();
     let kind = match text.trim_ascii() {
         "[DONE]" => {
@@ -45,9 +45,9 @@ pub(super) fn decode(frame: &Frame, into: &mut Decoded) -> Result<(), DecodeErro
         }
         _ => spans
             .decode(text, Of::Object(&EVENT), "an event")
-            .and_then(|document| event(frame.event(), document, into)),
+            .and_then(|document| event(line, document, into)),
     };
-    kind.and_then(|kind| remember(frame.event(), kind.as_deref(), into))
+    kind.and_then(|kind| remember(line, kind.as_deref(), into))
 }
 
 /// Holds an event against those before it.

@@ -17,7 +17,7 @@ pub(crate) use value::{Value, is_void, unquote};
 
 use std::cell::Cell;
 
-use scan::Scan;
+use scan::{Faulty, Scan};
 
 use crate::spelling;
 use crate::wire::DecodeError;
@@ -27,8 +27,9 @@ use crate::wire::DecodeError;
 pub(crate) struct Table {
     keys: &'static [(&'static str, Of)],
     is_loose: bool,
-    /// The first letters of all keys: most unknown keys are told from all of them by theirs.
+    /// The first letters of all keys, and their outlines: unknown keys are told from all of them by theirs.
     firsts: u32,
+    outlines: u64,
     /// Where the key with each [mark](mark) stands, behind none; [`SEVERAL`] where there are more of them.
     places: [u8; 64],
 }
@@ -39,13 +40,14 @@ const SEVERAL: u8 = u8::MAX;
 impl Table {
     /// The keys of an object that clients read.
     pub(crate) const fn new(keys: &'static [(&'static str, Of)]) -> Self {
-        Self { keys, is_loose: false, firsts: spelling::firsts(keys), places: places(keys) }
+        let (firsts, outlines) = (spelling::firsts(keys), spelling::outlines(keys));
+        Self { keys, is_loose: false, firsts, outlines, places: places(keys) }
     }
 
     /// The keys of an object that says nothing which a policy looks at, such as token counts: of a key that stands there
     /// twice the first counts, and any spelling may stand beside it.
     pub(crate) const fn loose(keys: &'static [(&'static str, Of)]) -> Self {
-        Self { keys, is_loose: true, firsts: 0, places: places(keys) }
+        Self { keys, is_loose: true, firsts: 0, outlines: 0, places: places(keys) }
     }
 }
 
@@ -108,12 +110,9 @@ impl Spans {
             return Err(Fault { kind: FaultKind::Long, at: 0 });
         }
         let mut reader = SpanReader { scan: Scan::new(text), nodes: &mut self.0, text };
-        reader.scan.space();
-        reader.value(of, SpanNode::default())?;
-        reader.scan.space();
-        match reader.scan.at == text.len() {
-            true => Ok(Value::root(text, &self.0)),
-            false => Err(reader.scan.fault(FaultKind::Syntax)),
+        match reader.document(of) {
+            Ok(()) => Ok(Value::root(text, &self.0)),
+            Err(Faulty) => Err(reader.scan.found()),
         }
     }
 
@@ -168,11 +167,14 @@ struct SpanNode {
     known: Option<u8>,
     /// There are nodes within, if it is not empty: the value is of the type that was looked for.
     is_read: bool,
-    /// The [mark](mark) of a known key.
+    /// The [mark](mark) of a known key, with [`KNOWN`].
     mark: u8,
     /// A bit for the mark of each known member that is not null.
     marks: u64,
 }
+
+/// Tells the mark of a known key from that of any other.
+const KNOWN: u8 = 0x40;
 
 /// The place of each key, from 1, under its mark.
 const fn places(keys: &[(&str, Of)]) -> [u8; 64] {
@@ -185,12 +187,14 @@ const fn places(keys: &[(&str, Of)]) -> [u8; 64] {
     places
 }
 
-/// A number below 64 for a key, to tell most keys apart without comparing them.
+/// A number below 64 for a key, to tell most keys apart without comparing them: by these factors all but two pairs of the formats'
+/// tables have numbers of their own.
 #[inline]
 const fn mark(key: &[u8]) -> u8 {
     match key {
         [first, .., last] => {
-            (key.len() as u8).wrapping_add(first.wrapping_mul(5)).wrapping_add(last.wrapping_mul(11)) & 63
+            let len = (key.len() as u8).wrapping_mul(4);
+            len.wrapping_add(first.wrapping_mul(5)).wrapping_add(last.wrapping_mul(23)) & 63
         }
         [only] => *only & 63,
         [] => 0,
@@ -204,42 +208,49 @@ struct SpanReader<'r, 'd> {
 }
 
 impl SpanReader<'_, '_> {
-    /// Reads one value into a node and those within it.
-    fn value(&mut self, of: Of, mut node: SpanNode) -> Result<(), Fault> {
-        let at = self.nodes.len();
-        node.start = self.scan.at as u32;
+    /// Reads all of the text.
+    fn document(&mut self, of: Of) -> Result<(), Faulty> {
+        self.scan.space();
+        self.value(of, SpanNode { start: self.scan.at as u32, ..SpanNode::default() })?;
+        self.scan.space();
+        match self.scan.at == self.text.len() {
+            true => Ok(()),
+            false => Err(self.scan.fault(FaultKind::Syntax)),
+        }
+    }
+
+    /// Reads one value into a node, which says where it starts, and those within it.
+    #[inline]
+    fn value(&mut self, of: Of, node: SpanNode) -> Result<(), Faulty> {
         match self.scan.peek() {
             b'"' => {
                 self.scan.string()?;
-                self.nodes.push(node);
             }
             b'{' => match of.object() {
-                Some(table) => {
-                    node.is_read = true;
-                    self.nodes.push(node);
-                    self.members(table)?;
-                }
-                None => {
-                    self.scan.value()?;
-                    self.nodes.push(node);
-                }
+                Some(table) => return self.within(node, |reader| reader.members(table)),
+                None => self.scan.value()?,
             },
             b'[' => match of.item() {
-                Some(of) => {
-                    node.is_read = true;
-                    self.nodes.push(node);
-                    self.items(of)?;
-                }
-                None => {
-                    self.scan.value()?;
-                    self.nodes.push(node);
-                }
+                Some(of) => return self.within(node, |reader| reader.items(of)),
+                None => self.scan.value()?,
             },
-            _ => {
-                self.scan.scalar()?;
-                self.nodes.push(node);
-            }
+            _ => self.scan.scalar()?,
         }
+        let next = self.nodes.len() as u32 + 1;
+        self.nodes.push(SpanNode { end: self.scan.at as u32, next, ..node });
+        Ok(())
+    }
+
+    /// Reads a value with those within it.
+    #[inline]
+    fn within(
+        &mut self,
+        node: SpanNode,
+        read: impl FnOnce(&mut Self) -> Result<(), Faulty>,
+    ) -> Result<(), Faulty> {
+        let at = self.nodes.len();
+        self.nodes.push(SpanNode { is_read: true, ..node });
+        read(self)?;
         let next = self.nodes.len() as u32;
         let node = &mut self.nodes[at];
         node.end = self.scan.at as u32;
@@ -247,21 +258,21 @@ impl SpanReader<'_, '_> {
         Ok(())
     }
 
-    fn items(&mut self, of: Of) -> Result<(), Fault> {
+    fn items(&mut self, of: Of) -> Result<(), Faulty> {
         self.scan.expect(b'[')?;
         if self.scan.peek() == b']' {
             self.scan.at += 1;
             return Ok(());
         }
         loop {
-            self.value(of, SpanNode::default())?;
+            self.value(of, SpanNode { start: self.scan.at as u32, ..SpanNode::default() })?;
             if !self.scan.goes_on(b']')? {
                 return Ok(());
             }
         }
     }
 
-    fn members(&mut self, table: &'static Table) -> Result<(), Fault> {
+    fn members(&mut self, table: &'static Table) -> Result<(), Faulty> {
         self.scan.expect(b'{')?;
         if self.scan.peek() == b'}' {
             self.scan.at += 1;
@@ -273,22 +284,28 @@ impl SpanReader<'_, '_> {
             let start = self.scan.at;
             let escaped = self.scan.string()?;
             let end = self.scan.at;
-            let (mut known, mark) = self.known(table, start, end, escaped)?;
-            if let Some(again) = known.filter(|known| seen & (1 << known) != 0) {
-                if !table.is_loose {
-                    return Err(self.scan.fault(FaultKind::Twice(table.keys[usize::from(again)].0)));
+            let (mut known, mut mark) = self.known(table, start, end, escaped)?;
+            let mut of = Of::Leaf;
+            if let Some(key) = known {
+                let (name, of_key) = table.keys[usize::from(key)];
+                let bit = 1 << key;
+                if seen & bit == 0 {
+                    of = of_key;
+                } else if table.is_loose {
+                    (known, mark) = (None, 0);
+                } else {
+                    return Err(self.scan.fault(FaultKind::Twice(name)));
                 }
-                known = None;
+                seen |= bit;
             }
-            seen |= known.map_or(0, |known| 1 << known);
             self.scan.space();
             self.scan.expect(b':')?;
-            let of = known.map_or(Of::Leaf, |known| table.keys[usize::from(known)].1);
-            let key = (start as u32, end as u32);
             if known.is_some() && self.scan.peek() != b'n' {
-                marks |= 1 << mark;
+                marks |= 1 << (mark & 63);
             }
-            self.value(of, SpanNode { key, known, mark, ..SpanNode::default() })?;
+            let key = (start as u32, end as u32);
+            let start = self.scan.at as u32;
+            self.value(of, SpanNode { start, key, known, mark, ..SpanNode::default() })?;
             if !self.scan.goes_on(b'}')? {
                 self.nodes[object].marks = marks;
                 return Ok(());
@@ -299,18 +316,19 @@ impl SpanReader<'_, '_> {
     /// Where the key between these quotes stands in the table, and its mark.
     #[inline]
     fn known(
-        &self,
+        &mut self,
         table: &Table,
         start: usize,
         end: usize,
         escaped: bool,
-    ) -> Result<(Option<u8>, u8), Fault> {
+    ) -> Result<(Option<u8>, u8), Faulty> {
         let unescaped;
         let key = match escaped {
             false => &self.text.as_bytes()[start + 1..end - 1],
             true => {
                 let quoted = &self.text[start..end];
-                unescaped = unquote(quoted).ok_or(self.scan.fault(FaultKind::Syntax))?;
+                let Some(key) = unquote(quoted) else { return Err(self.scan.fault(FaultKind::Syntax)) };
+                unescaped = key;
                 unescaped.as_bytes()
             }
         };
@@ -320,18 +338,27 @@ impl SpanReader<'_, '_> {
             SEVERAL => table.keys.iter().position(|(name, _)| name.as_bytes() == key),
             place => Some(usize::from(place) - 1).filter(|at| table.keys[*at].0.as_bytes() == key),
         };
-        if let Some(known) = known {
-            return Ok((Some(known as u8), mark));
-        }
-        if !table.is_loose && key == PROTOTYPE {
-            return Err(self.scan.fault(FaultKind::Prototype));
-        }
-        let is_near = |(name, _): &(&str, Of)| spelling::is_near(key, name.as_bytes());
-        match spelling::may_be_near(key, table.firsts) && table.keys.iter().any(is_near) {
-            true => Err(self.scan.fault(FaultKind::Near)),
-            false => Ok((None, mark)),
+        match known {
+            Some(known) => Ok((Some(known as u8), mark | KNOWN)),
+            None => match stranger(table, key) {
+                None => Ok((None, 0)),
+                Some(kind) => Err(self.scan.fault(kind)),
+            },
         }
     }
+}
+
+/// What is wrong with a key that is none of the known ones.
+fn stranger(table: &Table, key: &[u8]) -> Option<FaultKind> {
+    if table.is_loose {
+        return None;
+    }
+    if key == PROTOTYPE {
+        return Some(FaultKind::Prototype);
+    }
+    let is_near = |(name, _): &(&str, Of)| spelling::is_near(key, name.as_bytes());
+    let may_be = spelling::may_be_near(key, table.firsts) && spelling::is_outlined(key, table.outlines);
+    (may_be && table.keys.iter().any(is_near)).then_some(FaultKind::Near)
 }
 
 #[cfg(test)]

@@ -41,11 +41,17 @@ impl fmt::Display for FaultKind {
 pub(super) struct Scan<'a> {
     bytes: &'a [u8],
     pub(super) at: usize,
+    /// What is wrong at this place, once something is.
+    kind: FaultKind,
 }
+
+/// There is a [fault](Scan::found) at this place. It is kept there, so that every step answers in a register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Faulty;
 
 impl<'a> Scan<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { bytes: text.as_bytes(), at: 0 }
+        Self { bytes: text.as_bytes(), at: 0, kind: FaultKind::Syntax }
     }
 
     /// The byte at this place; 0, which stands nowhere in JSON, at the end.
@@ -54,20 +60,28 @@ impl<'a> Scan<'a> {
         self.bytes.get(self.at).copied().unwrap_or(0)
     }
 
-    pub(super) fn fault(&self, kind: FaultKind) -> Fault {
-        Fault { kind, at: self.at }
+    /// Notes what is wrong here.
+    #[cold]
+    pub(super) fn fault(&mut self, kind: FaultKind) -> Faulty {
+        self.kind = kind;
+        Faulty
+    }
+
+    /// The fault that was noted.
+    pub(super) fn found(&self) -> Fault {
+        Fault { kind: self.kind, at: self.at }
     }
 
     #[inline]
     pub(super) fn space(&mut self) {
-        while matches!(self.peek(), b' ' | b'\n' | b'\r' | b'\t') {
+        while self.peek() <= b' ' && matches!(self.peek(), b' ' | b'\n' | b'\r' | b'\t') {
             self.at += 1;
         }
     }
 
     /// Moves behind a byte that has to stand here, and behind the white space after it.
     #[inline]
-    pub(super) fn expect(&mut self, byte: u8) -> Result<(), Fault> {
+    pub(super) fn expect(&mut self, byte: u8) -> Result<(), Faulty> {
         if self.peek() != byte {
             return Err(self.fault(FaultKind::Syntax));
         }
@@ -78,7 +92,7 @@ impl<'a> Scan<'a> {
 
     /// Whether the list or object goes on: moves behind a comma, or behind the closing bracket.
     #[inline]
-    pub(super) fn goes_on(&mut self, close: u8) -> Result<bool, Fault> {
+    pub(super) fn goes_on(&mut self, close: u8) -> Result<bool, Faulty> {
         self.space();
         match self.peek() {
             b',' => {
@@ -96,46 +110,35 @@ impl<'a> Scan<'a> {
 
     /// Moves behind a string. Answers whether there is an escape in it.
     #[inline]
-    pub(super) fn string(&mut self) -> Result<bool, Fault> {
+    pub(super) fn string(&mut self) -> Result<bool, Faulty> {
         if self.peek() != b'"' {
             return Err(self.fault(FaultKind::Syntax));
         }
-        self.at += 1;
-        let mut escaped = false;
+        self.at = plain(self.bytes, self.at + 1);
+        if self.peek() == b'"' {
+            self.at += 1;
+            return Ok(false);
+        }
+        self.escaped_string()
+    }
+
+    /// Moves behind a string that has an escape here, or a fault.
+    #[inline(never)]
+    fn escaped_string(&mut self) -> Result<bool, Faulty> {
         loop {
-            self.plain();
             match self.peek() {
                 b'"' => {
                     self.at += 1;
-                    return Ok(escaped);
+                    return Ok(true);
                 }
-                b'\\' => {
-                    escaped = true;
-                    self.escape()?;
-                }
+                b'\\' => self.escape()?,
                 _ => return Err(self.fault(FaultKind::Syntax)),
             }
+            self.at = plain(self.bytes, self.at);
         }
     }
 
-    /// Moves over the bytes of a string that mean themselves, eight at a time.
-    #[inline]
-    fn plain(&mut self) {
-        while let Some(word) = self.bytes.get(self.at..self.at + 8) {
-            let word = word.try_into().map_or(0, u64::from_le_bytes);
-            let special = zeros(word ^ repeat(b'"')) | zeros(word ^ repeat(b'\\')) | below_space(word);
-            if special != 0 {
-                self.at += special.trailing_zeros() as usize / 8;
-                return;
-            }
-            self.at += 8;
-        }
-        while matches!(self.peek(), byte if byte >= b' ' && byte != b'"' && byte != b'\\') {
-            self.at += 1;
-        }
-    }
-
-    fn escape(&mut self) -> Result<(), Fault> {
+    fn escape(&mut self) -> Result<(), Faulty> {
         let escape = self.bytes.get(self.at + 1).copied().unwrap_or(0);
         let length = match escape {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
@@ -152,7 +155,7 @@ impl<'a> Scan<'a> {
 
     /// Moves behind a number, a truth value or null.
     #[inline]
-    pub(super) fn scalar(&mut self) -> Result<(), Fault> {
+    pub(super) fn scalar(&mut self) -> Result<(), Faulty> {
         match self.peek() {
             b'n' => self.word(b"null"),
             b't' => self.word(b"true"),
@@ -161,7 +164,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn word(&mut self, word: &[u8]) -> Result<(), Fault> {
+    fn word(&mut self, word: &[u8]) -> Result<(), Faulty> {
         if !self.bytes[self.at..].starts_with(word) {
             return Err(self.fault(FaultKind::Syntax));
         }
@@ -169,7 +172,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    fn number(&mut self) -> Result<(), Fault> {
+    fn number(&mut self) -> Result<(), Faulty> {
         if self.peek() == b'-' {
             self.at += 1;
         }
@@ -191,7 +194,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    fn digits(&mut self) -> Result<(), Fault> {
+    fn digits(&mut self) -> Result<(), Faulty> {
         let start = self.at;
         while self.peek().is_ascii_digit() {
             self.at += 1;
@@ -200,7 +203,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Moves behind any value. An upstream decides how deep its values go: one bit is kept for each level.
-    pub(super) fn value(&mut self) -> Result<(), Fault> {
+    pub(super) fn value(&mut self) -> Result<(), Faulty> {
         let mut levels = Levels::default();
         loop {
             match self.peek() {
@@ -242,7 +245,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Moves behind a key and its colon.
-    fn key(&mut self) -> Result<(), Fault> {
+    fn key(&mut self) -> Result<(), Faulty> {
         self.string()?;
         self.space();
         self.expect(b':')
@@ -278,6 +281,23 @@ impl Levels {
     fn last(&self) -> Option<bool> {
         (self.depth > 0).then_some(self.inner & 1 == 1)
     }
+}
+
+/// The first place from `at` on that is no byte of a string which means itself. Eight bytes are looked at together.
+#[inline]
+fn plain(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let word = u64::from_le_bytes(*word);
+        let special = zeros(word ^ repeat(b'"')) | zeros(word ^ repeat(b'\\')) | below_space(word);
+        if special != 0 {
+            return at + special.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    while bytes.get(at).is_some_and(|byte| *byte >= b' ' && *byte != b'"' && *byte != b'\\') {
+        at += 1;
+    }
+    at
 }
 
 const fn repeat(byte: u8) -> u64 {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-use super::{SpanNode, mark};
+use super::{KNOWN, SpanNode, mark};
 use crate::wire::DecodeError;
 
 /// A value of a document: its text, and the values that were looked for within it.
@@ -84,11 +84,18 @@ impl<'d> Value<'d> {
 
     #[inline(never)]
     fn find(self, name: &str, mark: u8) -> Option<Value<'d>> {
-        let mut members = self.within();
-        members.find(|member| {
-            let node = member.node();
-            node.known.is_some() && node.mark == mark && !member.is_null() && member.has_name(name)
-        })
+        let end = self.node().next as usize;
+        let mut at = self.at + 1;
+        // An object with marks has been read, so that all up to its end is within it.
+        while at < end {
+            let node = self.nodes.get(at)?;
+            let member = Value { at, ..self };
+            if node.mark == mark | KNOWN && member.has_name(name) && !member.is_null() {
+                return Some(member);
+            }
+            at = node.next as usize;
+        }
+        None
     }
 
     /// The members of a known object, null ones included, in their order.
@@ -179,7 +186,8 @@ impl<'d> Value<'d> {
     fn has_name(self, name: &str) -> bool {
         let (start, end) = self.node().key;
         let key = &self.text.as_bytes()[start as usize + 1..end as usize - 1];
-        key == name.as_bytes() || self.key() == name
+        // With an escape in it, it is longer than what it says.
+        key == name.as_bytes() || (key.len() > name.len() && self.key() == name)
     }
 
     /// The key of a member, without its quotes and escapes.

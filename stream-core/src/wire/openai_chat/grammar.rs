@@ -133,7 +133,12 @@ fn probe(data: &[u8], tells: impl FnOnce(Option<Value<'_>>, &str) -> bool) -> bo
 
 /// The number of a choice.
 pub(super) fn number(choice: Value<'_>) -> u32 {
-    choice.get("index").and_then(|raw| integer(raw.raw())).and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
+    number_of(choice.get("index"))
+}
+
+/// The number that an index says.
+pub(super) fn number_of(index: Option<Value<'_>>) -> u32 {
+    index.and_then(|raw| integer(raw.raw())).and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
 }
 
 /// Whether the `role` of a delta or message is one that answers have.
@@ -148,7 +153,7 @@ pub(super) fn filled(field: Option<Value<'_>>) -> Option<Cow<'_, str>> {
 
 /// A whole number, or a string that spells one.
 pub(super) fn integer(raw: &str) -> Option<u64> {
-    raw.trim_matches('"').parse().ok()
+    json::count(raw).or_else(|| raw.trim_matches('"').parse().ok())
 }
 
 /// Whether a value says nothing a client could show: null, a number, a truth value, an empty string or list, an

@@ -31,14 +31,16 @@ struct HalfCalls {
 }
 
 impl Interleaved {
-    /// Takes a frame in. Answers with those that go on now, in their order.
-    pub(super) fn take(&mut self, outgoing: Outgoing) -> Vec<Outgoing> {
+    /// Takes note of a frame. Answers whether it goes on at once, as nearly all do; if not, it is to be [taken](Self::take).
+    pub(super) fn passes(&mut self, outgoing: &Outgoing) -> bool {
         for part in &outgoing.parts {
             self.note(part);
         }
-        if self.is_idle() {
-            return vec![outgoing];
-        }
+        self.is_idle()
+    }
+
+    /// Takes in a frame that does not go on at once. Answers with those that do now, in their order.
+    pub(super) fn take(&mut self, outgoing: Outgoing) -> Vec<Outgoing> {
         self.bytes += outgoing.frame.as_ref().map_or(0, |frame| frame.raw().len());
         self.waiting.push(outgoing);
         if self.halves > 0 { Vec::new() } else { self.release() }

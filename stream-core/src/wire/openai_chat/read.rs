@@ -7,6 +7,7 @@ use memchr::memmem;
 use super::body::{BodyReader, Content};
 use super::grammar::{
     CHUNK, ERROR, FAILED, KEPT_OF_ERROR, SIGNATURES, SILENT, filled, has_role, integer, is_void, number,
+    number_of,
 };
 use super::place::{Field, put};
 use crate::delta::{
@@ -96,28 +97,28 @@ impl ChunkReader<'_> {
             choices.map(|list| list.expect_items("choices")).transpose()?.into_iter().flatten().enumerate()
         {
             let choice = choice.expect_object("choices[]")?;
-            let number = number(choice);
+            let (index, delta) = (choice.get("index"), choice.get("delta"));
+            let number = number_of(index);
             if number >= MOST_CHOICES {
                 let expected = format!("choices numbered below {MOST_CHOICES}");
                 return Err(DecodeError::ambiguous(expected, number.to_string()));
             }
             // The one choice of a whole response needs no number, and one of a stream may be alone in its chunk.
-            let index = choice.get("index");
             let needs_none = self.whole && is_lone && index.is_none();
             if !needs_none && index.is_none_or(|raw| json::count(raw.raw()).is_none()) {
                 self.odd(Odd::Number);
             } else if (self.whole || !is_lone) && number as usize != outer {
                 self.odd(Odd::Position);
-            } else if !self.whole && !choice.get("delta").is_none_or(has_role) {
+            } else if !self.whole && !delta.is_none_or(has_role) {
                 self.odd(Odd::Type);
             }
-            self.choice(choice, outer)?;
+            self.choice(choice, number, delta, outer)?;
         }
         self.lone_signature(before);
         for (outer, choice) in choices.into_iter().flat_map(Value::items).enumerate() {
             self.finish(choice, outer)?;
         }
-        self.usage(chunk);
+        self.usage(chunk, choices);
         let failed = chunk.get(FAILED);
         match chunk.get("error") {
             Some(error) if !is_void(error.raw()) => self.error(error, failed),
@@ -155,9 +156,14 @@ impl ChunkReader<'_> {
         }
     }
 
-    fn choice(&mut self, choice: Value<'_>, outer: usize) -> Result<(), DecodeError> {
-        let number = number(choice);
-        let delta = choice.get("delta").map(|delta| delta.expect_object("delta")).transpose()?;
+    fn choice(
+        &mut self,
+        choice: Value<'_>,
+        number: u32,
+        delta: Option<Value<'_>>,
+        outer: usize,
+    ) -> Result<(), DecodeError> {
+        let delta = delta.map(|delta| delta.expect_object("delta")).transpose()?;
         let message = match choice.get("message") {
             Some(message) if self.whole => Some(message.expect_object("message")?),
             // A message in place of a delta, with calls that some clients run.
@@ -182,7 +188,7 @@ impl ChunkReader<'_> {
             self.push(number, outer, Slot::None, DeltaKind::Role);
         }
         if !self.whole && message.is_none() {
-            self.copies(choice, delta, outer)?;
+            self.copies(choice, number, delta, outer)?;
         } else if let Some(text) = choice.get("text") {
             self.copy(&text.text(), body, number, outer, Field::Text);
         }
@@ -202,10 +208,10 @@ impl ChunkReader<'_> {
     fn copies(
         &mut self,
         choice: Value<'_>,
+        number: u32,
         delta: Option<Value<'_>>,
         outer: usize,
     ) -> Result<(), DecodeError> {
-        let number = number(choice);
         if let Some(message) = choice.get("message") {
             let message = message.expect_object("message")?;
             let content =
@@ -243,8 +249,8 @@ impl ChunkReader<'_> {
         Ok(())
     }
 
-    fn usage(&mut self, chunk: Value<'_>) {
-        let of_choice = || chunk.get("choices")?.items().find_map(|choice| choice.get("usage"));
+    fn usage(&mut self, chunk: Value<'_>, choices: Option<Value<'_>>) {
+        let of_choice = || choices?.items().find_map(|choice| choice.get("usage"));
         let groq = || chunk.get("x_groq")?.get("usage");
         let Some(usage) =
             chunk.get("usage").or_else(of_choice).or_else(groq).filter(|usage| usage.is_object())

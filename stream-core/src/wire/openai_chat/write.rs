@@ -240,7 +240,7 @@ impl Grammar for ChatWriter {
     }
 
     fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
-        if !self.state.normalise {
+        if !self.state.normalise || self.interleaved.passes(&outgoing) {
             return self.write(outgoing, out);
         }
         for outgoing in self.interleaved.take(outgoing) {

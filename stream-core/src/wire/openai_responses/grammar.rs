@@ -139,7 +139,12 @@ pub(super) fn loose(field: Option<Value<'_>>) -> Option<Cow<'_, str>> {
 
 /// An id: absent, null, empty and `"null"` are none.
 pub(super) fn id(field: Option<Value<'_>>) -> Option<Text> {
-    loose(field).filter(|id| !id.is_empty() && id != "null").map(Into::into)
+    id_text(field).map(Into::into)
+}
+
+/// As [`id`], of an id that is not kept.
+pub(super) fn id_text(field: Option<Value<'_>>) -> Option<Cow<'_, str>> {
+    loose(field).filter(|id| !id.is_empty() && id != "null")
 }
 
 /// A name: absent, null and empty are none.

@@ -197,8 +197,8 @@ impl ResponseOrder {
         {
             return Err(DecodeError::ambiguous("an event of the item's type", "one of another type"));
         }
-        if let (Some(kind), Role::Call(..)) = (&known.kind, Role::of_event(name))
-            && fits.item.is_none()
+        if let (Some(kind), None) = (&known.kind, fits.item)
+            && matches!(Role::of_event(name), Role::Call(..))
             && !name.starts_with(&**kind)
         {
             return Err(DecodeError::ambiguous("an event of the item's type", "one of another type"));
@@ -208,9 +208,10 @@ impl ResponseOrder {
                 known.writes(name, event)?;
             }
             // Those who go by ids would find the arguments of no call.
-            let opened = known.kind.is_some() && matches!(Role::of_event(name), Role::Call(..));
-            let other = opened && fits.item.is_some() && grammar::id(event.get("item_id")) != known.id;
-            return Ok(other.then_some(Odd::Identity));
+            let opened = known.kind.is_some() && fits.item.is_some();
+            let other = opened && grammar::id_text(event.get("item_id")).as_deref() != known.id.as_deref();
+            let is_call = other && matches!(Role::of_event(name), Role::Call(..));
+            return Ok(is_call.then_some(Odd::Identity));
         };
         let (number, is_summary) = match part {
             "summary_text" => (event.summary_index, true),
@@ -228,7 +229,7 @@ impl ResponseOrder {
     /// The item that an event speaks of by its index, and by its id.
     fn speaks_of(&mut self, event: Event<'_>) -> Result<u32, DecodeError> {
         let Some(index) = event.output_index else { return Err(no_index()) };
-        let id = grammar::id(event.get("item_id"));
+        let id = grammar::id_text(event.get("item_id"));
         self.claim(id.as_deref(), index)?;
         Ok(index)
     }

@@ -1,7 +1,9 @@
 //! Writing a stream: which frames leave as they came, which with other numbers, which anew.
 
+use std::sync::LazyLock;
+
 use bytes::Bytes;
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use super::ending::Open;
 use super::insert::around;
@@ -63,7 +65,9 @@ impl ResponsesWriter {
 
     /// An event left as it came.
     fn pass(&mut self, data: Bytes) {
-        match memmem::find(&data, b"\"sequence_number\"") {
+        // What is looked for is prepared once: that costs more than to look for it.
+        static WORD: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"\"sequence_number\""));
+        match WORD.find(&data) {
             Some(_) => self.unread = Some(data),
             None => self.numbering.pass(None),
         }

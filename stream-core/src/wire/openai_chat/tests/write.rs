@@ -92,12 +92,7 @@ fn a_turn_of_which_only_a_message_beside_the_deltas_was_kept_gets_a_notice() {
     };
     let mut run = Run::new();
     run.with(&beside, lose_the_call).with(&finish("tool_calls"), stop_instead).keep(DONE);
-    run.wrote(&[
-        &delta(r#"{"role":"assistant"}"#),
-        &text("[withheld by policy]"),
-        &finish("stop"),
-        DONE,
-    ]);
+    run.wrote(&[&delta(r#"{"role":"assistant"}"#), &text("[withheld by policy]"), &finish("stop"), DONE]);
 }
 
 #[test]
