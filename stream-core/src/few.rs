@@ -6,21 +6,25 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(crate) enum Few<V> {
     Few(Vec<(u32, V)>),
-    Many(Box<BTreeMap<u32, V>>),
+    Many(Box<Many<V>>),
 }
+
+/// Values of which there are many.
+#[derive(Debug)]
+pub(crate) struct Many<V>(BTreeMap<u32, V>);
 
 impl<V> Few<V> {
     pub(crate) fn get(&self, number: u32) -> Option<&V> {
         match self {
             Self::Few(few) => place(few, number).ok().map(|at| &few[at].1),
-            Self::Many(many) => many.get(&number),
+            Self::Many(many) => many.0.get(&number),
         }
     }
 
     pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut V> {
         match self {
             Self::Few(few) => place(few, number).ok().map(|at| &mut few[at].1),
-            Self::Many(many) => many.get_mut(&number),
+            Self::Many(many) => many.0.get_mut(&number),
         }
     }
 
@@ -46,7 +50,7 @@ impl<V> Few<V> {
                 });
                 &mut few[at].1
             }
-            Self::Many(many) => many.entry(number).or_insert_with(value),
+            Self::Many(many) => many.0.entry(number).or_insert_with(value),
         }
     }
 
@@ -59,14 +63,14 @@ impl<V> Few<V> {
     pub(crate) fn remove(&mut self, number: u32) -> Option<V> {
         match self {
             Self::Few(few) => place(few, number).ok().map(|at| few.remove(at).1),
-            Self::Many(many) => many.remove(&number),
+            Self::Many(many) => many.0.remove(&number),
         }
     }
 
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Few(few) => few.len(),
-            Self::Many(many) => many.len(),
+            Self::Many(many) => many.0.len(),
         }
     }
 
@@ -80,7 +84,7 @@ impl<V> Few<V> {
             Self::Many(many) => (None, Some(many)),
         };
         let few = few.into_iter().flatten().map(|(number, value)| (*number, value));
-        few.chain(many.into_iter().flat_map(|many| many.iter()).map(|(number, value)| (*number, value)))
+        few.chain(many.into_iter().flat_map(|many| many.0.iter()).map(|(number, value)| (*number, value)))
     }
 
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut V)> {
@@ -89,7 +93,7 @@ impl<V> Few<V> {
             Self::Many(many) => (None, Some(many)),
         };
         let few = few.into_iter().flatten().map(|(number, value)| (*number, value));
-        few.chain(many.into_iter().flat_map(|many| many.iter_mut()).map(|(number, value)| (*number, value)))
+        few.chain(many.into_iter().flat_map(|many| many.0.iter_mut()).map(|(number, value)| (*number, value)))
     }
 
     pub(crate) fn keys(&self) -> impl Iterator<Item = u32> {
@@ -110,7 +114,7 @@ impl<V> Few<V> {
             && few.len() == FEW
             && place(few, number).is_err()
         {
-            *self = Self::Many(Box::new(std::mem::take(few).into_iter().collect()));
+            *self = Self::Many(Box::new(Many(std::mem::take(few).into_iter().collect())));
         }
     }
 }

@@ -16,6 +16,9 @@ pub(super) struct Desk {
     pub(super) under_way: Option<UnderWay>,
     /// What the hook that is called now is shown.
     pub(super) shown: Option<Shown>,
+    /// The desk that was given back before it, and how many are behind it.
+    next: Option<Box<Self>>,
+    behind: usize,
 }
 
 /// A frame whose parts are being stepped through.
@@ -26,30 +29,27 @@ pub(super) struct UnderWay {
 }
 
 thread_local! {
-    static SPARE: Cell<Vec<Box<Desk>>> = const { Cell::new(Vec::new()) };
+    static SPARE: Cell<Option<Box<Desk>>> = const { Cell::new(None) };
 }
 
 impl Desk {
     /// A desk with nothing on it.
     pub(super) fn lent() -> Box<Self> {
         let spare = SPARE.try_with(|spare| {
-            let mut desks = spare.take();
-            let desk = desks.pop();
-            spare.set(desks);
-            desk
+            let mut desk = spare.take()?;
+            spare.set(desk.next.take());
+            Some(desk)
         });
         spare.ok().flatten().unwrap_or_default()
     }
 
     /// Gives back a desk with nothing on it.
-    pub(super) fn give_back(self: Box<Self>) {
+    pub(super) fn give_back(mut self: Box<Self>) {
         if self.input.capacity() <= MOST {
             let _ = SPARE.try_with(|spare| {
-                let mut desks = spare.take();
-                if desks.len() < MOST {
-                    desks.push(self);
-                }
-                spare.set(desks);
+                self.next = spare.take();
+                self.behind = self.next.as_ref().map_or(0, |next| next.behind + 1);
+                spare.set(if self.behind < MOST { Some(self) } else { self.next });
             });
         }
     }

@@ -6,7 +6,7 @@
 //! same kind.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
@@ -39,14 +39,14 @@ pub(crate) struct ResponseOrder {
 #[derive(Debug, Default)]
 struct ItemIds {
     first: Option<(Text, u32)>,
-    more: Option<Box<HashMap<Text, u32>>>,
+    more: BTreeMap<Text, u32>,
 }
 
 impl ItemIds {
     fn owner(&self, id: &str) -> Option<u32> {
         match &self.first {
             Some((first, owner)) if **first == *id => Some(*owner),
-            _ => self.more.as_ref()?.get(id).copied(),
+            _ => self.more.get(id).copied(),
         }
     }
 
@@ -54,7 +54,7 @@ impl ItemIds {
         match self.first {
             None => self.first = Some((id, owner)),
             Some(_) => {
-                self.more.get_or_insert_default().insert(id, owner);
+                self.more.insert(id, owner);
             }
         }
     }
@@ -134,7 +134,7 @@ impl ResponseOrder {
         let Some(response) = response else { return Ok(None) };
         for (at, told) in grammar::output(response)?.enumerate() {
             let item = item::part_number(at)?;
-            if !self.items.get(item).is_some() {
+            if self.items.get(item).is_none() {
                 return Err(DecodeError::ambiguous("a response that opens without items", "one with items"));
             }
             self.restated(item, &Told::read(told, item)?)?;
