@@ -41,6 +41,8 @@ pub(super) struct Told {
     pub(super) body: String,
     pub(super) id: String,
     pub(super) name: String,
+    /// The name and the arguments of a call as they were folded: what a frame that is not plain is written anew with.
+    pub(super) folded: (String, String),
     /// The fragments it came in, each with the number of its event.
     pub(super) fragments: Vec<(usize, String)>,
     /// The bytes of the events that brought payload of it.
@@ -90,6 +92,7 @@ impl Story {
         let tell = |block: &StreamBlock| {
             let Parts { fragments, frame_bytes, .. } = parts.remove(&block.key()).unwrap_or_default();
             let call = block.as_tool_call();
+            let name = call.map(stream_core::ToolCall::name).unwrap_or_default().to_owned();
             Told {
                 key: block.key(),
                 choice: u64::from(block.choice()),
@@ -99,7 +102,8 @@ impl Story {
                 is_written: call.is_some_and(|call| call.written().is_some()),
                 body: body(block).to_owned(),
                 id: call.and_then(|call| call.id()).unwrap_or_default().to_owned(),
-                name: call.map(stream_core::ToolCall::name).unwrap_or_default().to_owned(),
+                folded: (name.clone(), body(block).to_owned()),
+                name,
                 fragments,
                 frame_bytes,
             }

@@ -8,7 +8,10 @@ use super::quirks::Quirk;
 use super::seen::{Seen, is_empty};
 
 pub(super) const QUIRKS: &[Quirk] = &[
-    ("`ping` in an open block", |seen| seen.has(&["ping"])),
+    ("`ping` in an open block", |seen| {
+        let kinds: Vec<_> = seen.json().filter_map(|json| json["type"].as_str()).collect();
+        kinds.windows(2).any(|pair| pair == ["content_block_start", "ping"])
+    }),
     ("`ping` behind `message_stop`", |seen| {
         seen.json().skip_while(|json| json["type"] != "message_stop").any(|json| json["type"] == "ping")
     }),
@@ -29,6 +32,22 @@ pub(super) const QUIRKS: &[Quirk] = &[
         seen.has(&["message_stop"])
             && seen.typed(&["content_block_start"]).count() > seen.typed(&["content_block_stop"]).count()
     }),
+    ("a second start at one index", |seen| {
+        let starts: Vec<_> =
+            seen.typed(&["content_block_start"]).filter_map(|json| json["index"].as_u64()).collect();
+        starts.iter().collect::<BTreeSet<_>>().len() < starts.len()
+    }),
+    ("two `message_start`", |seen| seen.typed(&["message_start"]).count() > 1),
+    ("an input that is no JSON before `tool_use`", |seen| {
+        let is_broken = |index| {
+            input(seen, index)
+                .is_some_and(|input| !input.is_empty() && serde_json::from_str::<Value>(&input).is_err())
+        };
+        stops(seen, "tool_use") && tools(seen).any(is_broken)
+    }),
+    ("bytes that end within a tool", |seen| {
+        tools(seen).next().is_some() && !seen.has(&["content_block_stop", "message_stop", "error"])
+    }),
     ("`max_tokens` in a tool", |seen| stops(seen, "max_tokens") && tools(seen).next().is_some()),
     ("several blocks open at once", |seen| open_at_once(seen) > 1),
     ("`message_start` with content", |seen| {
@@ -37,6 +56,12 @@ pub(super) const QUIRKS: &[Quirk] = &[
         seen.typed(&["message_start"]).any(filled)
     }),
     ("thinking with a signature", |seen| delta(seen, "thinking_delta") && delta(seen, "signature_delta")),
+    ("an empty delta of thinking", |seen| {
+        seen.member("thinking", is_empty) && {
+            let mut deltas = seen.typed(&["content_block_delta"]);
+            deltas.any(|json| is_empty(&json["delta"]["thinking"]))
+        }
+    }),
     ("redacted thinking", |seen| block(seen, &["redacted_thinking"])),
     ("thinking behind text", |seen| {
         let mut kinds = seen.typed(&["content_block_start"]).map(|json| &json["content_block"]["type"]);
@@ -55,6 +80,10 @@ pub(super) const QUIRKS: &[Quirk] = &[
     ("a compaction", |seen| block(seen, &["compaction"]) && delta(seen, "compaction_delta")),
     ("`caller` on a tool", |seen| seen.member("caller", Value::is_object)),
     ("the stop `refusal`", |seen| stops(seen, "refusal")),
+    ("a refusal without a block", |seen| stops(seen, "refusal") && !seen.has(&["content_block_start"])),
+    ("blocks of kinds that nobody knows", |seen| {
+        block(seen, &["fallback"]) && block(seen, &["container_upload"])
+    }),
     ("the stop `pause_turn`", |seen| stops(seen, "pause_turn")),
     ("the stop `max_tokens`", |seen| stops(seen, "max_tokens")),
     ("the stop `stop_sequence`", |seen| stops(seen, "stop_sequence")),

@@ -11,6 +11,15 @@ pub(super) const QUIRKS: &[Quirk] = &[
     ("a finish beside text", |seen| finishing(seen).any(|one| parts(one).any(|part| says(&part["text"])))),
     ("a finish beside a call", |seen| finishing(seen).any(|one| parts(one).any(is_call))),
     ("a finish without parts", |seen| finishing(seen).any(|one| parts(one).next().is_none())),
+    ("a finish on every chunk", |seen| {
+        candidates(seen).count() > 2
+            && candidates(seen).all(|one| finishes(one) && parts(one).any(|part| says(&part["text"])))
+    }),
+    ("a finish on code, and text behind it", |seen| {
+        let mut behind = candidates(seen)
+            .skip_while(|one| !(finishes(one) && parts(one).any(|part| part["executableCode"].is_object())));
+        behind.next().is_some() && behind.flat_map(parts).any(|part| says(&part["text"]))
+    }),
     ("a finish that is said again", |seen| finishing(seen).count() > 1),
     ("a chunk behind the finish", |seen| {
         candidates(seen)
@@ -58,6 +67,13 @@ pub(super) const QUIRKS: &[Quirk] = &[
     ("a prompt that was blocked", |seen| {
         seen.json().any(|json| says(&json["promptFeedback"]["blockReason"]))
     }),
+    ("feedback on a prompt that was not blocked", |seen| {
+        seen.json().any(|json| {
+            json["promptFeedback"].is_object() && json["promptFeedback"].get("blockReason").is_none()
+        })
+    }),
+    ("`MALFORMED_FUNCTION_CALL`", |seen| finish(seen, "MALFORMED_FUNCTION_CALL")),
+    ("`PROHIBITED_CONTENT`", |seen| finish(seen, "PROHIBITED_CONTENT")),
     ("`MAX_TOKENS`", |seen| finish(seen, "MAX_TOKENS")),
     ("`SAFETY`", |seen| finish(seen, "SAFETY")),
     ("`RECITATION`", |seen| finish(seen, "RECITATION")),

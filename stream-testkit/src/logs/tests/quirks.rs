@@ -1,4 +1,15 @@
 //! Every quirk of a real provider is shown by a log of the kit's own.
+//!
+//! What no log shows, and where it is tested instead:
+//! - bytes that are no UTF-8 (logs are text): `stream-core/tests/suite/framer.rs`;
+//! - characters that a read cuts in two (a log has no reads; every log is replayed in every [`Cut`](crate::Cut)):
+//!   `stream-core/tests/suite/corpus.rs`;
+//! - the JSON array that Gemini answers with where events were not asked for (it is no stream of events):
+//!   `stream-testkit/tests/suite/chunk_log.rs`, `stream-http/tests/layer/apis.rs`;
+//! - an event of half a megabyte: `stream-core/tests/suite/framer.rs`;
+//! - thinking within a block of text, which is a thought to a policy and nothing to a client, so that there is no one answer to
+//!   write beside it: `stream-policies/tests/bypass/blocks_anthropic.rs`;
+//! - all text so far in each delta, which is what a model that repeats itself sends: no reader tells the two apart.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +21,12 @@ use crate::logs::own;
 /// A quirk, and how it is told.
 pub(super) type Quirk = (&'static str, fn(&Seen) -> bool);
 
-fn quirks(kind: WireKind) -> &'static [Quirk] {
+fn quirks(kind: WireKind) -> Vec<Quirk> {
     match kind {
-        WireKind::OpenAiChat => chat::QUIRKS,
-        WireKind::OpenAiResponses => responses::QUIRKS,
-        WireKind::AnthropicMessages => anthropic::QUIRKS,
-        WireKind::Gemini => gemini::QUIRKS,
+        WireKind::OpenAiChat => chat::QUIRKS.concat(),
+        WireKind::OpenAiResponses => responses::QUIRKS.to_vec(),
+        WireKind::AnthropicMessages => anthropic::QUIRKS.to_vec(),
+        WireKind::Gemini => gemini::QUIRKS.to_vec(),
     }
 }
 

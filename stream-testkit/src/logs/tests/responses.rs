@@ -22,6 +22,10 @@ pub(super) const QUIRKS: &[Quirk] = &[
         seen.has(&["response.output_item.done"]) && seen.typed(&["response.completed"]).any(output)
     }),
     ("`response.incomplete`", |seen| seen.has(&["response.incomplete"])),
+    ("`response.incomplete` for a filter", |seen| {
+        seen.typed(&["response.incomplete"])
+            .any(|json| json["response"]["incomplete_details"]["reason"] == "content_filter")
+    }),
     ("`error` and then `response.failed`", |seen| seen.has(&["error"]) && seen.has(&["response.failed"])),
     ("an `item_id` that is not the item's", |seen| {
         let ids: BTreeSet<_> = items(seen).filter_map(|(_, event)| event["item"]["id"].as_str()).collect();
@@ -39,6 +43,18 @@ pub(super) const QUIRKS: &[Quirk] = &[
         })
     }),
     ("two items open at once", |seen| open_at_once(seen) > 1),
+    ("calls whose arguments take turns", |seen| {
+        let deltas = seen.typed(&["response.function_call_arguments.delta"]);
+        let indices: Vec<_> = deltas.filter_map(|json| json["output_index"].as_u64()).collect();
+        indices.windows(2).any(|pair| pair[1] < pair[0])
+    }),
+    ("items that are done in another order", |seen| {
+        let done: Vec<_> = items(seen)
+            .filter(|(added, _)| !added)
+            .filter_map(|(_, done)| done["output_index"].as_u64())
+            .collect();
+        done.windows(2).any(|pair| pair[1] < pair[0])
+    }),
     ("an `output_index` that goes back", |seen| {
         let indices: Vec<_> = seen.json().filter_map(|json| json["output_index"].as_u64()).collect();
         indices.windows(2).any(|pair| pair[1] < pair[0])
@@ -78,11 +94,15 @@ pub(super) const QUIRKS: &[Quirk] = &[
     ("a file search", |seen| seen.has(&["response.file_search_call.completed"])),
     ("a code interpreter", |seen| seen.has(&["response.code_interpreter_call_code.delta"])),
     ("a call of an MCP server", |seen| seen.has(&["response.mcp_call_arguments.delta"])),
+    ("an MCP call to approve", |seen| item(seen, &["mcp_approval_request"])),
     ("a list of an MCP server's tools", |seen| item(seen, &["mcp_list_tools"])),
     ("partial images", |seen| seen.has(&["response.image_generation_call.partial_image"])),
     ("a local shell", |seen| item(seen, &["local_shell_call"])),
     ("a shell", |seen| item(seen, &["shell_call"])),
     ("a patch to apply", |seen| item(seen, &["apply_patch_call"])),
+    ("a program, and a call that it makes", |seen| {
+        item(seen, &["program"]) && seen.member("caller", Value::is_object)
+    }),
     ("a compaction", |seen| item(seen, &["compaction"])),
     ("a search for tools", |seen| item(seen, &["tool_search_call"])),
     ("no blank line at the end", Seen::is_unterminated),
