@@ -36,7 +36,7 @@ const LONG: usize = 12_000;
 const EVERY: usize = 8;
 
 /// What is known to break a law, and why.
-const LIMITS: [(&[&str], Law, &str); 3] = [
+const LIMITS: [(&[&str], Law, &str); 2] = [
     (
         &[
             "openai-chat/openrouter-testopenroutercommon-gemini-multi-tool-streaming.sse",
@@ -49,11 +49,6 @@ const LIMITS: [(&[&str], Law, &str); 3] = [
         &["openai-chat/openai-one-id-in-two-choices"],
         Law::NoLeak,
         "the calls of two choices have one id: it leaves with the call that was not dropped",
-    ),
-    (
-        &["openai-chat/together-finish-after-each-call"],
-        Law::Rechunking,
-        "OPEN: whether the first finish still says `tool_calls` depends on whether the call behind it was read by then",
     ),
 ];
 

@@ -37,6 +37,8 @@ pub(crate) struct Account {
     /// What it was written into, and what was written into it.
     written: Option<Box<WrittenText>>,
     pub(crate) is_call: bool,
+    /// The queue has let the first part of the call pass, or dropped it.
+    has_passed: bool,
     /// A policy looks at it, so that it may be edited.
     pub(crate) watched: bool,
     pub(crate) channel: Option<Channel>,
@@ -201,8 +203,12 @@ pub(crate) struct Around {
 /// The calls of a choice, for its finish reason.
 #[derive(Debug, Default)]
 pub(crate) struct ChoiceAccount {
-    pub(crate) calls: usize,
-    pub(crate) calls_gone: usize,
+    /// Those that came, and those of them of which nothing leaves.
+    calls: usize,
+    calls_gone: usize,
+    /// The same of the calls that the queue has let pass: what stands before a finish does not depend on what was read behind it.
+    pub(crate) passed: usize,
+    pub(crate) passed_gone: usize,
     pub(crate) calls_added: usize,
     /// Its finish is on its way.
     finished: bool,
@@ -543,8 +549,21 @@ impl Accounts {
     pub(crate) fn lose(&mut self, key: BlockKey) {
         let account = self.get_mut(key);
         if !std::mem::replace(&mut account.gone, true) && account.is_call {
-            let choice = account.choice;
-            self.choice_mut(choice).calls_gone += 1;
+            let (choice, has_passed) = (account.choice, account.has_passed);
+            let choice = self.choice_mut(choice);
+            choice.calls_gone += 1;
+            choice.passed_gone += usize::from(has_passed);
+        }
+    }
+
+    /// The queue lets the first part of a block pass, or drops it.
+    pub(crate) fn opens(&mut self, key: BlockKey) {
+        let account = self.get_mut(key);
+        if account.is_call && !std::mem::replace(&mut account.has_passed, true) {
+            let (choice, gone) = (account.choice, account.gone);
+            let choice = self.choice_mut(choice);
+            choice.passed += 1;
+            choice.passed_gone += usize::from(gone);
         }
     }
 }

@@ -305,6 +305,9 @@ fn settle(
             }
         };
         waiting.mark = Mark::Decided;
+        if let (Some(key), true) = (waiting.part.key, waiting.opener) {
+            accounts.opens(key);
+        }
         account(&mut waiting.part, accounts, format);
         let promoted = accounts.take_promoted(&waiting.part.delta);
         let before: Vec<Waiting> = promoted.into_iter().map(inserted_call).collect();
@@ -455,10 +458,10 @@ fn resolve(
 fn account(part: &mut Part, accounts: &mut Accounts, format: &SharedFormat) {
     if let DeltaKind::Finish(reason) = &part.delta.kind {
         let choice = accounts.choice_mut(part.delta.choice.unwrap_or(0));
-        let left = choice.calls + choice.calls_added - choice.calls_gone;
+        let left = choice.passed + choice.calls_added - choice.passed_gone;
         let fits = match reason.kind() {
-            FinishKind::ToolCalls if choice.calls > 0 && left == 0 => FinishKind::Stop,
-            FinishKind::Stop if choice.calls == 0 && choice.calls_added > 0 => FinishKind::ToolCalls,
+            FinishKind::ToolCalls if choice.passed > 0 && left == 0 => FinishKind::Stop,
+            FinishKind::Stop if choice.passed == 0 && choice.calls_added > 0 => FinishKind::ToolCalls,
             kind => kind,
         };
         if fits != reason.kind()
