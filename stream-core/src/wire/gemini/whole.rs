@@ -49,13 +49,16 @@ impl WholeBody for GeminiWriter {
             let mut written = Vec::new();
             self.response(Some(text.as_bytes()), of_element, closing, &mut written);
             untouched &= matches!(written[..], [None]);
-            responses.extend(written.into_iter().map(|made| made.unwrap_or_else(|| (*text).to_owned())));
+            let ordered = |made: String| self.in_order(&made).into_owned();
+            responses
+                .extend(written.into_iter().map(|made| made.map_or_else(|| (*text).to_owned(), ordered)));
         }
         if untouched {
             return String::from_utf8_lossy(came).into_owned();
         }
         if let Some(message) = refusal.filter(|_| elements.is_array || responses.is_empty()) {
-            responses.push(self.refusal(&self.state.turns.choices(), message).finish());
+            let refusal = self.refusal(&self.state.turns.choices(), message).finish();
+            responses.push(self.in_order(&refusal).into_owned());
         }
         elements.list(responses)
     }

@@ -1,5 +1,7 @@
 //! Writing: events, insertions, endings and whole bodies.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use super::calls::CallTrail;
@@ -137,8 +139,15 @@ impl GeminiWriter {
 
     /// Writes a response as an event.
     fn event(&mut self, json: &str, out: &mut Vec<Bytes>) {
+        let json = &*self.in_order(json);
         let placed = self.state.by_position().then(|| placed(json)).flatten();
         self.state.sink.event(None, placed.as_deref().unwrap_or(json), out);
+    }
+
+    /// A response in which several candidates stand at their numbers: some clients go by position, some by number.
+    pub(super) fn in_order<'j>(&self, json: &'j str) -> Cow<'j, str> {
+        let ordered = self.state.normalise.then(|| in_order(json)).flatten();
+        ordered.map_or(Cow::Borrowed(json), Cow::Owned)
     }
 
     /// What is not plain about a frame, given what the request asked for.
@@ -212,6 +221,22 @@ impl Grammar for GeminiWriter {
     fn emit(&mut self, event: MadeEvent, out: &mut Vec<Bytes>) {
         self.event(&event.data.finish(), out);
     }
+}
+
+/// The response with each of several candidates at its number, behind empty ones where it has to; `None` if they are there.
+fn in_order(json: &str) -> Option<String> {
+    let items = json::items(json::member(json, "candidates")?)?;
+    let number = |(position, item): (usize, &&str)| {
+        json::member(item, "index").and_then(json::count).unwrap_or(position as u64)
+    };
+    let numbers: Vec<u64> = items.iter().enumerate().map(number).collect();
+    if numbers.len() < 2 || numbers.iter().copied().eq(0..numbers.len() as u64) {
+        return None;
+    }
+    let at = |number: u64| numbers.iter().position(|other| *other == number).map(|at| items[at].to_owned());
+    let all = (0..=numbers.iter().copied().max()?)
+        .map(|number| at(number).unwrap_or_else(|| templates::no_candidate(number)));
+    Some(json::set(json, &[("candidates", &json::array(all))]))
 }
 
 /// The response with empty candidates before its only one, where that has a higher number than its position: a reader of

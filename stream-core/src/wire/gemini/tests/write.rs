@@ -340,6 +340,28 @@ fn candidates_are_edited_apart() {
     assert_eq!(run.written(), left);
 }
 
+/// Rule 28.
+#[test]
+fn candidates_that_leave_together_stand_at_their_numbers() {
+    let bytes = event(r#"{"candidates":[{"index":2,"content":{"parts":[{"text":"c"}]}}]}"#);
+    let left = event(concat!(
+        r#"{"candidates":[{"content":{"parts":[{"text":"!"}],"role":"model"},"index":0},"#,
+        r#"{"index":1,"content":{"parts":[],"role":"model"}},{"index":2,"content":{"parts":[{"text":"c"}]}}]}"#
+    ));
+    let refusal = event(concat!(
+        r#"{"candidates":[{"finishReason":"SAFETY","finishMessage":"not allowed","index":0},"#,
+        r#"{"index":1,"content":{"parts":[],"role":"model"}},"#,
+        r#"{"finishReason":"SAFETY","finishMessage":"not allowed","index":2}]}"#
+    ));
+    let run = |several: bool| {
+        let options = WriterOptions { normalise: true, several, ..WriterOptions::default() };
+        let run = Run { writer: Gemini.writer(&options), ..Run::new() };
+        run.frame(&bytes, |parts| parts.push(inserted_text("!")))
+    };
+    assert_eq!(run(false).written(), left);
+    assert_eq!(run(true).end(EndingKind::Refuse).written(), [left, refusal].concat());
+}
+
 /// Rule 17.
 #[test]
 fn another_finish_reason_is_patched_in() {
