@@ -39,6 +39,8 @@ pub(crate) struct Account {
     pub(crate) is_call: bool,
     /// The queue has let the first part of the call pass, or dropped it.
     has_passed: bool,
+    /// It is a call of which nothing leaves: one that is replaced is not.
+    lost_call: bool,
     /// A policy looks at it, so that it may be edited.
     pub(crate) watched: bool,
     pub(crate) channel: Option<Channel>,
@@ -549,6 +551,7 @@ impl Accounts {
     pub(crate) fn lose(&mut self, key: BlockKey) {
         let account = self.get_mut(key);
         if !std::mem::replace(&mut account.gone, true) && account.is_call {
+            account.lost_call = true;
             let (choice, has_passed) = (account.choice, account.has_passed);
             let choice = self.choice_mut(choice);
             choice.calls_gone += 1;
@@ -560,10 +563,10 @@ impl Accounts {
     pub(crate) fn opens(&mut self, key: BlockKey) {
         let account = self.get_mut(key);
         if account.is_call && !std::mem::replace(&mut account.has_passed, true) {
-            let (choice, gone) = (account.choice, account.gone);
+            let (choice, lost) = (account.choice, account.lost_call);
             let choice = self.choice_mut(choice);
             choice.passed += 1;
-            choice.passed_gone += usize::from(gone);
+            choice.passed_gone += usize::from(lost);
         }
     }
 }
