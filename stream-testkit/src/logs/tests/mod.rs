@@ -172,6 +172,5 @@ const LACKING: [(&str, &str); 20] = [
     ("copilot-an-id-for-every-event", "by item id"),
     // A call is run when its block stops, and where a block starts.
     ("block-never-stopped", "ai (messages)"),
-    ("cut-within-a-tool", "ai (messages)"),
     ("programmatic-call-in-message-start", "litellm (messages)"),
 ];

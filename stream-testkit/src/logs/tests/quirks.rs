@@ -9,6 +9,11 @@
 //! - an event of half a megabyte: `stream-core/tests/suite/framer.rs`;
 //! - thinking within a block of text, which is a thought to a policy and nothing to a client, so that there is no one answer to
 //!   write beside it: `stream-policies/tests/bypass/blocks_anthropic.rs`;
+//! - an MCP call to approve, which the fold knows by the id of its item, and a client by none:
+//!   `stream-policies/tests/bypass/calls_responses.rs`;
+//! - an empty finish reason at the end, which is a word to a client and no finish to the fold; a second call without an id, which
+//!   gets one where it is written anew; a stream that breaks off within a call, of which a gate lets nothing leave:
+//!   `stream-core/tests/edits`, `stream-testkit/tests/suite/faults.rs`;
 //! - all text so far in each delta, which is what a model that repeats itself sends: no reader tells the two apart.
 
 use std::collections::BTreeMap;

@@ -94,7 +94,6 @@ pub(super) const QUIRKS: &[Quirk] = &[
     ("a file search", |seen| seen.has(&["response.file_search_call.completed"])),
     ("a code interpreter", |seen| seen.has(&["response.code_interpreter_call_code.delta"])),
     ("a call of an MCP server", |seen| seen.has(&["response.mcp_call_arguments.delta"])),
-    ("an MCP call to approve", |seen| item(seen, &["mcp_approval_request"])),
     ("a list of an MCP server's tools", |seen| item(seen, &["mcp_list_tools"])),
     ("partial images", |seen| seen.has(&["response.image_generation_call.partial_image"])),
     ("a local shell", |seen| item(seen, &["local_shell_call"])),
