@@ -150,7 +150,7 @@ fn reads_only(reading: &Reading, expected: &Expected) -> bool {
 }
 
 /// Logs that a client does not read all of.
-const LACKING: [(&str, &str); 20] = [
+const LACKING: [(&str, &str); 19] = [
     // No `output` in the terminal event, and nothing else is read.
     ("codex-completed-without-output", "openai-python .stream() (responses)"),
     ("codex-completed-without-output", "a script over iter_lines (responses)"),
