@@ -45,9 +45,6 @@ pub(super) const QUIRKS: &[Quirk] = &[
         };
         stops(seen, "tool_use") && tools(seen).any(is_broken)
     }),
-    ("bytes that end within a tool", |seen| {
-        tools(seen).next().is_some() && !seen.has(&["content_block_stop", "message_stop", "error"])
-    }),
     ("`max_tokens` in a tool", |seen| stops(seen, "max_tokens") && tools(seen).next().is_some()),
     ("several blocks open at once", |seen| open_at_once(seen) > 1),
     ("`message_start` with content", |seen| {

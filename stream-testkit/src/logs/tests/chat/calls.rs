@@ -48,11 +48,6 @@ pub(in super::super) const QUIRKS: &[Quirk] = &[
     }),
     ("no id on a continuation", |seen| goes_on(seen, |delta| delta.get("id").is_none())),
     ("a call that opens without id", |seen| opens(seen, |delta| !says(&delta["id"]))),
-    ("an id on the first call and none on the second", |seen| {
-        let mut opened = calls(seen).filter(|call| call.opens);
-        opened.next().is_some_and(|first| says(&first.delta["id"]))
-            && opened.any(|second| !says(&second.delta["id"]) && says(&second.delta["function"]["name"]))
-    }),
     ("one index for all calls, and empty ids on continuations", |seen| {
         calls(seen).filter(|call| call.opens).count() > 1
             && calls(seen).all(|call| index(call.delta) == Some(0))

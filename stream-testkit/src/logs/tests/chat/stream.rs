@@ -23,9 +23,6 @@ pub(in super::super) const QUIRKS: &[Quirk] = &[
     ("a call that only `[DONE]` ends", |seen| {
         calls(seen).next().is_some() && !choices(seen).any(finishes) && seen.is_done()
     }),
-    ("an empty reason behind a call", |seen| {
-        calls(seen).next().is_some() && choices(seen).any(|choice| is_empty(&choice["finish_reason"]))
-    }),
     ("a finish on every chunk", |seen| choices(seen).count() > 2 && choices(seen).all(finishes)),
     ("`error` for a reason", |seen| finish(seen, "error")),
     ("no finish", |seen| !choices(seen).any(finishes)),
