@@ -182,7 +182,8 @@ impl<'a> Told<'a> {
                     flavor,
                     id: self.id(),
                     name: Some(self.name()),
-                    body: self.body().map(Into::into),
+                    // To a client, arguments that are missing are none.
+                    body: self.body().or_else(|| self.has_whole_body().then_some("".into())).map(Into::into),
                     ..Restated::default()
                 };
                 into.push(self.delta(0, DeltaKind::Copy(copy)));
