@@ -150,7 +150,7 @@ impl Chunk {
             _ => None,
         };
         let body = body.map(Body::Text);
-        Self { step, choice: delta.choice, block, kind, body, edit: None, fields: delta.place.fields }
+        Self { step, choice: delta.choice, block, kind, body, edit: None, fields: delta.site.fields }
     }
 
     fn edit(&mut self, body: String) {

@@ -23,27 +23,35 @@ pub struct Delta {
     pub slot: Slot,
     /// What it says.
     pub kind: DeltaKind,
-    /// Where it stands in its frame; the numbers mean what the format's writer needs them to mean.
-    pub place: Place,
+    /// Where it stands in the data of its frame.
+    pub site: Site,
 }
 
 impl Delta {
     /// A delta that belongs to no choice and no block.
     #[must_use]
     pub fn stream(kind: DeltaKind) -> Self {
-        Self { choice: None, slot: Slot::None, kind, place: Place::default() }
+        Self { choice: None, slot: Slot::None, kind, site: Site::default() }
     }
 
     /// A delta of a choice.
     #[must_use]
     pub fn new(choice: u32, slot: Slot, kind: DeltaKind) -> Self {
-        Self { choice: Some(choice), slot, kind, place: Place::default() }
+        Self { choice: Some(choice), slot, kind, site: Site::default() }
     }
 
-    /// The same delta, standing at `outer`/`inner` of its frame.
+    /// The same delta, said by this element of the frame's data.
     #[must_use]
-    pub fn at(mut self, outer: usize, inner: usize) -> Self {
-        self.place = Place { outer: clamp(outer), inner: clamp(inner), ..Place::default() };
+    pub fn at(mut self, element: Span) -> Self {
+        self.site.element = element;
+        self
+    }
+
+    /// The same delta, in the choice that stands here, which is the one at `position` of its frame.
+    #[must_use]
+    pub fn held_by(mut self, holder: Span, position: u32) -> Self {
+        self.site.holder = holder;
+        self.site.position = position;
         self
     }
 
@@ -52,24 +60,88 @@ impl Delta {
     /// for all of them.
     #[must_use]
     pub fn read_in(mut self, fields: u16) -> Self {
-        self.place.fields = fields;
+        self.site.fields = fields;
         self
     }
 }
 
-/// Where a delta stands in its frame: a position in an outer array (choices, candidates, output items) and one
-/// within. Only the format that decoded the frame reads it.
+/// Where a delta stands in the data of its frame, or in a whole body. A writer takes the bytes of a delta from there, and
+/// never looks for them again.
+///
+/// A delta that is made here (inserted text, or one of a format that gives no spans) stands nowhere: its spans are empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Place {
-    /// Position in the outer array.
-    pub outer: u32,
-    /// Position within, or the format's own code for a field.
-    pub inner: u32,
+pub struct Site {
+    /// The JSON value that says it and can be kept or cut as one piece: an item of a list, an object, or the value of a
+    /// member. Several deltas of one element have the same span.
+    pub element: Span,
+    /// The choice or candidate around the element; empty for what stands in none.
+    pub holder: Span,
+    /// The position of that choice among those of its frame.
+    pub position: u32,
     /// The fields that the text stands in: see [`Delta::read_in`].
     pub fields: u16,
+    /// The element opens the numbered block of the slot, rather than goes on with it, where the kind of the delta tells neither.
+    pub(crate) opens: bool,
     /// Set on pieces of a text in which calls were found; writers never see one.
     pub(crate) split: Option<Split>,
+}
+
+/// A stretch of a frame's data, in bytes.
+///
+/// ```
+/// use stream_core::delta::Span;
+///
+/// let data = r#"{"text":"Hi"}"#;
+/// let text = Span::of(&data[8..12], data).unwrap();
+/// assert_eq!(text, Span::new(8, 12));
+/// assert_eq!(text.slice(data), "\"Hi\"");
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl Span {
+    /// The bytes from `start` to before `end`.
+    #[must_use]
+    pub fn new(start: usize, end: usize) -> Self {
+        Self { start: clamp(start), end: clamp(end) }
+    }
+
+    /// Where `part`, a slice of `data`, stands in it; `None` if it is no slice of `data`. Parsers that borrow from the
+    /// data give such slices.
+    #[must_use]
+    pub fn of(part: &str, data: &str) -> Option<Self> {
+        let start = (part.as_ptr() as usize).checked_sub(data.as_ptr() as usize)?;
+        let end = start.checked_add(part.len())?;
+        (end <= data.len()).then(|| Self::new(start, end))
+    }
+
+    /// The first byte.
+    #[must_use]
+    pub fn start(self) -> usize {
+        self.start as usize
+    }
+
+    /// The byte behind the last one.
+    #[must_use]
+    pub fn end(self) -> usize {
+        self.end as usize
+    }
+
+    /// Whether no byte is in it.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.start >= self.end
+    }
+
+    /// The stretch of `data`; empty where `data` is shorter, or is cut within a character.
+    #[must_use]
+    pub fn slice(self, data: &str) -> &str {
+        data.get(self.start()..self.end()).unwrap_or_default()
+    }
 }
 
 /// Which piece of a text a delta is, where calls were found in it.

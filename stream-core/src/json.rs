@@ -87,12 +87,16 @@ pub(crate) fn is_object(raw: &str) -> bool {
 }
 
 /// Builds an object member by member.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Object(String);
 
 impl Object {
     pub(crate) fn new() -> Self {
         Self(String::from("{"))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.len() == 1
     }
 
     /// Adds a member whose value is raw JSON.

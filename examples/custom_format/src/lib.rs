@@ -39,7 +39,7 @@ pub mod write;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use stream_core::FinishKind;
-use stream_core::delta::{Delta, DeltaKind};
+use stream_core::delta::{Delta, DeltaKind, Span};
 use stream_core::sse::{Frame, Framing};
 use stream_core::wire::{DecodeError, Decoded, Traits, WireFormat, Writer, WriterOptions};
 
@@ -64,27 +64,30 @@ impl WireFormat for House {
     }
 
     fn decode(&self, frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
-        let line = Line::read(frame.data_bytes().unwrap_or_default())?;
-        line.deltas(0, &mut into.deltas);
+        let data = frame.data_bytes().unwrap_or_default();
+        Line::read(data)?.deltas(Span::new(0, data.len()), &mut into.deltas);
         Ok(())
     }
 
     fn sniff_whole(&self, body: &[u8]) -> bool {
-        Body::read(body).is_ok_and(|body| body.answer.is_some())
+        let body = std::str::from_utf8(body).ok().and_then(|body| Body::read(body).ok());
+        body.is_some_and(|body| body.answer.is_some())
     }
 
     fn decode_whole(&self, body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
-        let body = Body::read(body)?;
-        for (at, item) in body.answer.iter().flatten().enumerate() {
-            Line::read(item.get().as_bytes())?.deltas(at, &mut into.deltas);
+        let data = std::str::from_utf8(body).map_err(|error| DecodeError::new("UTF-8", error.to_string()))?;
+        let body = Body::read(data)?;
+        for item in body.answer.iter().flatten() {
+            // The items are slices of the body: a delta says where its item stands, and the writer takes it from there.
+            let element = Span::of(item.get(), data).unwrap_or_default();
+            Line::read(item.get().as_bytes())?.deltas(element, &mut into.deltas);
         }
         if let Some(error) = body.error {
-            Line::Error(error).deltas(0, &mut into.deltas);
+            Line::Error(error).deltas(Span::default(), &mut into.deltas);
         }
         // A body that came whole is over, whether or not it says so.
         if !into.deltas.iter().any(|delta| matches!(delta.kind, DeltaKind::Terminal)) {
-            let behind = body.answer.map_or(0, |answer| answer.len());
-            into.deltas.push(Delta::stream(DeltaKind::Terminal).at(behind, 0));
+            into.deltas.push(Delta::stream(DeltaKind::Terminal));
         }
         Ok(())
     }
@@ -119,7 +122,7 @@ struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    fn read(body: &'a [u8]) -> Result<Self, DecodeError> {
-        serde_json::from_slice(body).map_err(|error| DecodeError::json("a whole answer", &error))
+    fn read(body: &'a str) -> Result<Self, DecodeError> {
+        serde_json::from_str(body).map_err(|error| DecodeError::json("a whole answer", &error))
     }
 }

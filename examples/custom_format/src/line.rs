@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use stream_core::delta::{CallDelta, Delta, DeltaKind, Slot};
+use stream_core::delta::{CallDelta, Delta, DeltaKind, Slot, Span};
 use stream_core::wire::DecodeError;
 use stream_core::{Channel, FinishKind, FinishReason, UpstreamError, Usage};
 
@@ -50,9 +50,9 @@ impl Line {
         serde_json::from_slice(line).map_err(|error| DecodeError::json("a line of an answer", &error))
     }
 
-    /// What the line says, as deltas that stand at the item `at` of a whole response.
-    pub(crate) fn deltas(self, at: usize, into: &mut Vec<Delta>) {
-        let mut push = |slot, kind| into.push(Delta::new(0, slot, kind).at(at, 0));
+    /// What the line says, as deltas of the element that it is in the data of its frame, or in a whole response.
+    pub(crate) fn deltas(self, element: Span, into: &mut Vec<Delta>) {
+        let mut push = |slot, kind| into.push(Delta::new(0, slot, kind).at(element));
         match self {
             // An empty text is no payload.
             Self::Text(text) | Self::Think(text) if text.is_empty() => push(Slot::None, DeltaKind::Meta),
@@ -79,11 +79,11 @@ impl Line {
                 if let Some(tokens) = done.tokens {
                     push(Slot::None, DeltaKind::Usage(Usage::new(None, Some(tokens))));
                 }
-                into.push(Delta::stream(DeltaKind::Terminal).at(at, 0));
+                into.push(Delta::stream(DeltaKind::Terminal).at(element));
             }
             Self::Error(error) => {
                 let error = UpstreamError::new(error.code, error.message);
-                into.push(Delta::stream(DeltaKind::Error(error)).at(at, 0));
+                into.push(Delta::stream(DeltaKind::Error(error)).at(element));
             }
         }
     }

@@ -26,9 +26,9 @@ impl HouseWriter {
         Self { notice: options.empty_notice.clone(), has_answered: false, is_cut: false, ended: false }
     }
 
-    /// What is left of items: `items` are the upstream's lines, and a part's place is the number of its item. The empty string stands
-    /// for a frame that is no line.
-    fn items<'a>(&mut self, items: &[&'a str], parts: &[Part]) -> Vec<Cow<'a, str>> {
+    /// What is left of the items in the upstream's data: parts of one item have the same element. The empty string stands for what is
+    /// no item.
+    fn items<'a>(&mut self, data: &'a str, parts: &[Part]) -> Vec<Cow<'a, str>> {
         let mut out = Vec::new();
         let mut last = None;
         for part in parts {
@@ -36,12 +36,12 @@ impl HouseWriter {
                 out.extend(self.made(&part.delta.kind).map(Cow::Owned));
                 continue;
             }
-            let at = part.delta.place.outer as usize;
-            if last.replace(at) != Some(at) {
+            let element = part.delta.site.element;
+            if last.replace(element) != Some(element) {
                 let is_of_item =
-                    |part: &&Part| part.fate != Fate::Inserted && part.delta.place.outer as usize == at;
+                    |part: &&Part| part.fate != Fate::Inserted && part.delta.site.element == element;
                 let of_item: Vec<&Part> = parts.iter().filter(is_of_item).collect();
-                self.item(items.get(at).copied().unwrap_or_default(), &of_item, &mut out);
+                self.item(element.slice(data), &of_item, &mut out);
             }
         }
         out
@@ -102,8 +102,9 @@ impl HouseWriter {
 impl Writer for HouseWriter {
     fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
         let Outgoing { frame, parts, .. } = outgoing;
-        let kept = "";
-        for item in self.items(&[kept], &parts) {
+        let data = frame.as_ref().and_then(|frame| frame.data()).unwrap_or_default();
+        let data = std::str::from_utf8(&data).unwrap_or_default();
+        for item in self.items(data, &parts) {
             match (item, &frame) {
                 // Every part was kept: the line leaves as its bytes.
                 (Cow::Borrowed(_), Some(frame)) => {
@@ -131,7 +132,8 @@ impl Writer for HouseWriter {
     fn whole(&mut self, body: Outgoing, ending: Option<&Ending>) -> Bytes {
         // A body that could not be read has no frame, and an ending all the same.
         let data = body.frame.as_ref().and_then(|frame| frame.data()).unwrap_or_default();
-        let answer = Body::read(&data).ok().and_then(|body| body.answer);
+        let json = std::str::from_utf8(&data).unwrap_or_default();
+        let answer = Body::read(json).ok().and_then(|body| body.answer);
         self.ended = true;
         match ending {
             Some(ending) if ending.kind() == EndingKind::Error => return Self::ending(ending).json().into(),
@@ -139,8 +141,7 @@ impl Writer for HouseWriter {
             _ => {}
         }
         self.notice = self.notice.take().filter(|_| ending.is_none());
-        let items: Vec<&str> = answer.iter().flatten().map(|item| item.get()).collect();
-        let mut left = self.items(&items, &body.parts);
+        let mut left = self.items(json, &body.parts);
         if let Some(ending) = ending {
             // The ending says why the answer is short, and takes the place of the upstream's.
             left.retain(|item| !matches!(Line::read(item.as_bytes()), Ok(Line::Done(_))));

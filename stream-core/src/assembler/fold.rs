@@ -162,7 +162,7 @@ impl Fold {
             ));
         }
         let choice = delta.choice.unwrap_or(0);
-        let written = delta.place.split.and_then(|split| split.call);
+        let written = delta.site.split.and_then(|split| split.call);
         let transition = match &mut delta.kind {
             DeltaKind::Call(call) if call.written.is_some() => {
                 let opening = &*call;

@@ -9,7 +9,7 @@ use stream_text_calls::{DialectSet, ScanOptions, TextCall};
 
 use super::block_text::{BlockName, BlockText};
 use super::source::{Numbering, TextSource, What, index};
-use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Place, Slot, Split};
+use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Site, Slot, Split};
 use crate::engine::Config;
 use crate::limits::Limits;
 use crate::wire::{Fate, Outgoing, Part, Traits};
@@ -170,7 +170,7 @@ impl TextCalls {
             (DeltaKind::Text { channel, text }, slot) if self.searches(*channel, slot) => {
                 let block = (delta.choice, slot, *channel);
                 // More choices than may be are refused by the fold.
-                let fields = delta.place.fields;
+                let fields = delta.site.fields;
                 (!self.is_crowded(block)).then(|| self.text(part, block, fields, text))
             }
             (DeltaKind::Copy(copy), slot) => {
@@ -188,7 +188,7 @@ impl TextCalls {
                 if copy.name.is_some() || body.is_empty() || !self.searches(channel, slot) {
                     return None;
                 }
-                Some(self.text(part, (delta.choice, slot, channel), delta.place.fields, body))
+                Some(self.text(part, (delta.choice, slot, channel), delta.site.fields, body))
             }
             (DeltaKind::ItemStart { channel }, Slot::At { item, .. }) => {
                 self.channels.insert(item, *channel);
@@ -343,7 +343,7 @@ impl TextCalls {
         copy.body = Some(content.into());
         let wire = self.wire(original, text);
         let piece = self.piece(wire, String::new(), 0);
-        part.delta.place.split = Some(Split { piece, call: None, section: None, waited: None });
+        part.delta.site.split = Some(Split { piece, call: None, section: None, waited: None });
         part
     }
 
@@ -353,7 +353,7 @@ impl TextCalls {
             DeltaKind::Copy(copy) => copy.body.clone().unwrap_or_default(),
             _ => return out.push(part),
         };
-        let (choice, slot, fields) = (part.delta.choice, part.delta.slot, part.delta.place.fields);
+        let (choice, slot, fields) = (part.delta.choice, part.delta.slot, part.delta.site.fields);
         let range = text.range.clone();
         // An empty text opens a numbered block, and is nothing else.
         if range.is_empty() || self.is_plain(text.source, &range) {
@@ -405,8 +405,8 @@ impl TextCalls {
             let mut put = |kind, piece, call: Option<u32>, section| {
                 let waited = waited.filter(|_| call.is_some());
                 let split = Some(Split { piece, call, section, waited });
-                let place = Place { split, fields, ..Place::default() };
-                out.push(Part { delta: Delta { choice, slot, kind, place }, key: None, fate: Fate::Kept });
+                let site = Site { split, fields, ..Site::default() };
+                out.push(Part { delta: Delta { choice, slot, kind, site }, key: None, fate: Fate::Kept });
             };
             if let Some(section) = segment.closes.filter(|_| first) {
                 let piece = self.piece(wire, String::new(), 0);

@@ -18,7 +18,7 @@ use bytes::Bytes;
 
 use crate::block::BlockKey;
 use crate::context::Effects;
-use crate::delta::{Channel, Delta, DeltaKind, Place, Slot};
+use crate::delta::{Channel, Delta, DeltaKind, Site, Slot};
 use crate::engine::Failure;
 use crate::sse::Frame;
 use crate::wire::{Fate, Outgoing, WireFormat};
@@ -55,8 +55,8 @@ struct Says {
     choice: u32,
     slot: Slot,
     channel: Channel,
-    outer: u32,
-    inner: u32,
+    /// The position of the choice, and the fields: where a text stands moves from frame to frame.
+    position: u32,
     fields: u16,
 }
 
@@ -82,15 +82,15 @@ impl Says {
     /// Where the text of a delta belongs, if the delta is one.
     fn of(delta: &Delta) -> Option<Self> {
         let DeltaKind::Text { channel, .. } = delta.kind else { return None };
-        let Place { outer, inner, fields, split: None } = delta.place else { return None };
-        Some(Self { choice: delta.choice?, slot: delta.slot, channel, outer, inner, fields })
+        let Site { position, fields, split: None, .. } = delta.site else { return None };
+        Some(Self { choice: delta.choice?, slot: delta.slot, channel, position, fields })
     }
 
-    /// The delta that says this text there.
+    /// A delta that says this text there, of no frame.
     fn delta(&self, text: &str) -> Delta {
         let kind = DeltaKind::Text { channel: self.channel, text: text.into() };
-        let place = Place { outer: self.outer, inner: self.inner, fields: self.fields, split: None };
-        Delta { choice: Some(self.choice), slot: self.slot, kind, place }
+        let site = Site { position: self.position, fields: self.fields, ..Site::default() };
+        Delta { choice: Some(self.choice), slot: self.slot, kind, site }
     }
 }
 

@@ -52,7 +52,7 @@ impl StageState {
         waiting.mark = Mark::Held { seq: self.marks };
         let frame = self.under_way().map_or(0, |under_way| under_way.queued.bytes());
         // A call in the text waited for its end before anybody was shown it.
-        let waited = waiting.part.delta.place.split.and_then(|split| split.waited);
+        let waited = waiting.part.delta.site.split.and_then(|split| split.waited);
         let (since, bytes) = waited.unwrap_or((now, frame));
         self.accounts.held(key, self.marks, bytes, since.min(now));
     }

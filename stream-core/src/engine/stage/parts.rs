@@ -94,7 +94,7 @@ impl StageState {
             Slot::At { item, .. } if self.fold.item_channel(item).is_some() => Some(item),
             _ => None,
         };
-        let split = waiting.part.delta.place.split;
+        let split = waiting.part.delta.site.split;
         let around = Around {
             item,
             section: split.and_then(|split| split.section),
@@ -148,7 +148,7 @@ impl StageState {
                 }
             }
             (DeltaKind::Markup { closes }, _) => {
-                let Some(item) = delta.place.split.and_then(|split| split.section) else {
+                let Some(item) = delta.site.split.and_then(|split| split.section) else {
                     return Mark::Decided;
                 };
                 if *closes {

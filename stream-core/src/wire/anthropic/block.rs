@@ -4,25 +4,21 @@ use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Runs, Slot, Text};
 use crate::wire::document::Value;
 use crate::wire::{DecodeError, Decoded};
 
-use super::grammar;
 use super::normal;
-
-/// [`Place::inner`](crate::delta::Place::inner) of an opaque delta that opens its block, rather than continues it.
-pub(super) const OPENS: usize = 1;
 
 /// The choice of every block: a message has only one.
 pub(super) const CHOICE: u32 = 0;
 
 /// Reads the `content_block` of a `content_block_start`.
 pub(super) fn opened(block: Value<'_>, index: u32, into: &mut Decoded) -> Result<(), DecodeError> {
-    read(block, index, 0, BlockForm::Opened, into)
+    read(block, index, BlockForm::Opened, into)
 }
 
 /// Reads a block that stands whole in a message's `content`, its end included.
 pub(super) fn whole(block: Value<'_>, position: usize, into: &mut Decoded) -> Result<(), DecodeError> {
     let index = u32::try_from(position).unwrap_or(u32::MAX);
-    read(block.expect_object("content[]")?, index, position, BlockForm::Whole, into)?;
-    into.deltas.push(Delta::new(CHOICE, Slot::item(index), DeltaKind::Stop).at(position, 0));
+    read(block.expect_object("content[]")?, index, BlockForm::Whole, into)?;
+    into.deltas.push(Delta::new(CHOICE, Slot::item(index), DeltaKind::Stop).at(block.site()));
     Ok(())
 }
 
@@ -43,45 +39,41 @@ enum BlockForm {
     Whole,
 }
 
-fn read(
-    block: Value<'_>,
-    index: u32,
-    outer: usize,
-    form: BlockForm,
-    into: &mut Decoded,
-) -> Result<(), DecodeError> {
-    let kind = grammar::word(block, "type");
+fn read(block: Value<'_>, index: u32, form: BlockForm, into: &mut Decoded) -> Result<(), DecodeError> {
+    let kind = block.word("type");
     into.odd = into.odd.or(normal::block_oddness(kind.as_deref(), block));
-    let mut push =
-        |kind, inner| into.deltas.push(Delta::new(CHOICE, Slot::item(index), kind).at(outer, inner));
+    let says = |kind| Delta::new(CHOICE, Slot::item(index), kind).at(block.site());
+    let mut push = |kind| into.deltas.push(says(kind));
     match kind.as_deref() {
         Some("text") => {
-            push(DeltaKind::Start { channel: Channel::Content }, 0);
-            if let Some(text) = grammar::filled(block, "text")? {
-                push(DeltaKind::Text { channel: Channel::Content, text }, 0);
+            push(DeltaKind::Start { channel: Channel::Content });
+            if let Some(text) = block.filled("text")? {
+                push(DeltaKind::Text { channel: Channel::Content, text });
             }
             if block.get("citations").is_some_and(|citations| !is_empty_array(citations.raw())) {
-                push(DeltaKind::Annotation { ahead: false }, 0);
+                push(DeltaKind::Annotation { ahead: false });
             }
         }
         // A signature that is already there stays with the start: both always leave (rule 22).
         Some("thinking") => {
-            push(DeltaKind::Start { channel: Channel::Reasoning }, 0);
-            if let Some(text) = grammar::filled(block, "thinking")? {
-                push(DeltaKind::Text { channel: Channel::Reasoning, text }, 0);
+            push(DeltaKind::Start { channel: Channel::Reasoning });
+            if let Some(text) = block.filled("thinking")? {
+                push(DeltaKind::Text { channel: Channel::Reasoning, text });
             }
         }
-        Some("tool_use") => push(DeltaKind::Call(call(block, form)?), 0),
+        Some("tool_use") => push(DeltaKind::Call(call(block, form)?)),
         other => {
             let kind = other.unwrap_or("unknown");
             let bytes = block.raw().len();
-            let name = grammar::word(block, "name").filter(|name| !name.is_empty() && !is_result(kind));
+            let name = block.word("name").filter(|name| !name.is_empty() && !is_result(kind));
             let runs = match (kind, name.as_deref()) {
                 // Some clients hand it out as a call of their own.
                 ("server_tool_use", Some(name)) if !SERVER_TOOLS.contains(&name) => Runs::Unknown,
                 _ => runs(kind),
             };
-            push(DeltaKind::Opaque { kind: kind.into(), runs, bytes }, OPENS);
+            let mut opening = says(DeltaKind::Opaque { kind: kind.into(), runs, bytes });
+            opening.site.opens = true;
+            into.deltas.push(opening);
             if let Some(name) = name {
                 let input = block.get("input").map(Value::raw).filter(|input| !is_empty_input(input));
                 let call = CallDelta {
@@ -89,7 +81,7 @@ fn read(
                     arguments: input.map(Text::from),
                     ..CallDelta::default()
                 };
-                push(DeltaKind::Call(call), 0);
+                into.deltas.push(says(DeltaKind::Call(call)));
             }
         }
     }
@@ -99,8 +91,8 @@ fn read(
 fn call(block: Value<'_>, form: BlockForm) -> Result<CallDelta, DecodeError> {
     let input = block.get("input").map(Value::raw);
     Ok(CallDelta {
-        id: grammar::id(block)?,
-        name: grammar::filled(block, "name")?,
+        id: block.id("id")?,
+        name: block.filled("name")?,
         arguments: match form {
             BlockForm::Opened => input.filter(|input| !is_empty_input(input)),
             BlockForm::Whole => input,

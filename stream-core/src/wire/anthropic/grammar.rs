@@ -3,8 +3,6 @@
 //! A field is looked into only where it is needed: a provider may send `null`, or something else altogether, in any field
 //! nobody reads.
 
-use std::borrow::Cow;
-
 use crate::delta::{FinishKind, FinishReason, Text, UpstreamError, Usage};
 use crate::wire::DecodeError;
 use crate::wire::document::{Of, Table, Value};
@@ -76,26 +74,6 @@ pub(super) fn object<'d>(parent: Value<'d>, name: &str) -> Result<Value<'d>, Dec
     }
 }
 
-/// A field that has to be a string, if it is there.
-pub(super) fn string<'d>(parent: Value<'d>, name: &str) -> Result<Option<Cow<'d, str>>, DecodeError> {
-    parent.get(name).map(|field| field.expect_string(name)).transpose()
-}
-
-/// A field as a string where it is one; of a word that only tells what something is.
-pub(super) fn word<'d>(parent: Value<'d>, name: &str) -> Option<Cow<'d, str>> {
-    parent.get(name).and_then(Value::string)
-}
-
-/// A string that says something: not absent, null or empty.
-pub(super) fn filled(parent: Value<'_>, name: &str) -> Result<Option<Text>, DecodeError> {
-    Ok(string(parent, name)?.filter(|text| !text.is_empty()).map(Text::from))
-}
-
-/// An id; some servers write the absence of one as the string `"null"`.
-pub(super) fn id(parent: Value<'_>) -> Result<Option<Text>, DecodeError> {
-    Ok(filled(parent, "id")?.filter(|id| &**id != "null"))
-}
-
 /// The number of a block. Without one a client cannot tell where an event belongs.
 pub(super) fn index(event: Value<'_>) -> Result<u32, DecodeError> {
     let field = event.get("index");
@@ -106,7 +84,7 @@ pub(super) fn index(event: Value<'_>) -> Result<u32, DecodeError> {
 
 /// A stop reason, if there is one.
 pub(super) fn finish(parent: Value<'_>) -> Result<Option<FinishReason>, DecodeError> {
-    Ok(filled(parent, "stop_reason")?.map(|raw| {
+    Ok(parent.filled("stop_reason")?.map(|raw| {
         let kind = match &*raw {
             "end_turn" | "stop_sequence" => FinishKind::Stop,
             "tool_use" => FinishKind::ToolCalls,
@@ -133,9 +111,4 @@ pub(super) fn error(error: Value<'_>) -> UpstreamError {
         true => UpstreamError { code: text(error.get("type")), message: text(error.get("message")) },
         false => UpstreamError { code: None, message: text(Some(error)) },
     }
-}
-
-/// Bytes that have to be UTF-8 to be JSON.
-pub(super) fn utf8(bytes: &[u8]) -> Result<&str, DecodeError> {
-    std::str::from_utf8(bytes).map_err(|error| DecodeError::new("UTF-8", error.to_string()))
 }

@@ -12,7 +12,7 @@ use crate::wire::document::{self, Of, Rewrite, Value};
 use crate::wire::{DecodeError, Odd, sink, writer};
 
 use super::block::{self, is_empty_input};
-use super::grammar::{self, BLOCK, MESSAGE};
+use super::grammar::{BLOCK, MESSAGE};
 use super::read::EventKind;
 
 /// Whether an event has what belongs to another one.
@@ -69,7 +69,7 @@ pub(super) fn block(raw: &str) -> Cow<'_, str> {
 }
 
 fn cut_foreign<'d>(block: Value<'d>, rewrite: &mut Rewrite<'d>) {
-    let foreign = grammar::word(block, "type").and_then(|kind| block_foreign(&kind)).unwrap_or_default();
+    let foreign = block.word("type").and_then(|kind| block_foreign(&kind)).unwrap_or_default();
     rewrite.cut_members(block, |name| foreign.contains(&name));
 }
 

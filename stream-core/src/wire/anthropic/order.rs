@@ -13,8 +13,6 @@ use crate::json::Nesting;
 use crate::wire::memory::odd_name;
 use crate::wire::{DecodeError, Due, Odd};
 
-use super::block::OPENS;
-
 /// The blocks of a message as they came.
 #[derive(Debug, Default)]
 pub(crate) struct MessageOrder {
@@ -301,7 +299,7 @@ fn started(delta: &Delta) -> Option<(OrderKind, bool)> {
             Some((OrderKind::Text, false))
         }
         DeltaKind::Call(call) if call.starts => Some((OrderKind::Call, call.arguments.is_some())),
-        DeltaKind::Opaque { kind, .. } if usize::try_from(delta.place.inner) == Ok(OPENS) => {
+        DeltaKind::Opaque { kind, .. } if delta.site.opens => {
             let is_call = matches!(&**kind, "server_tool_use" | "mcp_tool_use");
             Some((if is_call { OrderKind::Call } else { OrderKind::Other }, false))
         }

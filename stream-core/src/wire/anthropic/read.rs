@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Runs, Slot, Text};
 use crate::sse::Frame;
 use crate::wire::apis;
-use crate::wire::document::{Of, Spans, Value};
+use crate::wire::document::{Of, Spans, Value, utf8};
 use crate::wire::{DecodeError, Decoded, Due, Odd};
 
 use super::block::{self, CHOICE};
@@ -21,7 +21,7 @@ pub(super) fn sniff(frame: &Frame) -> bool {
     let mut spans = Spans::default();
     let text = frame.data_bytes().and_then(|data| std::str::from_utf8(data).ok());
     let probe = text.and_then(|text| spans.read(text, Of::Object(&PROBE)).ok());
-    probe.and_then(|probe| grammar::word(probe, "type")).is_some_and(|kind| own(&kind))
+    probe.and_then(|probe| probe.word("type")).is_some_and(|kind| own(&kind))
 }
 
 /// Whether the body can only be a whole response of this format.
@@ -29,14 +29,14 @@ pub(super) fn sniff_whole(body: &[u8]) -> bool {
     let mut spans = Spans::default();
     let probe = std::str::from_utf8(body).ok().and_then(|text| spans.read(text, Of::Object(&PROBE)).ok());
     probe.is_some_and(|probe| {
-        probe.get("content").is_some() && grammar::word(probe, "type").as_deref() == Some("message")
+        probe.get("content").is_some() && probe.word("type").as_deref() == Some("message")
     })
 }
 
 /// Reads the data of an event.
 pub(super) fn decode(frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
     let Some(data) = frame.data_bytes() else { return Ok(()) };
-    let (text, line) = (grammar::utf8(data)?, frame.event());
+    let (text, line) = (utf8(data)?, frame.event());
     let mut spans = Spans::default();
     let kind = match text.trim_ascii() {
         "[DONE]" => {
@@ -71,11 +71,11 @@ fn event<'d>(
     into: &mut Decoded,
 ) -> Result<Option<Cow<'d, str>>, DecodeError> {
     if !event.is_object() {
-        into.deltas.push(unknown(Slot::None, "unknown", event.raw().len()));
+        into.deltas.push(unknown(Slot::None, "unknown", event));
         return Ok(None);
     }
     apis::one(into, event, &["choices", "candidates"], &[])?;
-    let word = grammar::word(event, "type");
+    let word = event.word("type");
     let kind = EventKind::of(event, word.as_deref(), line)?;
     if kind.is_some_and(|kind| normal::is_foreign(kind, event)) {
         into.odd = into.odd.or(Some(Odd::Foreign));
@@ -90,7 +90,7 @@ fn event<'d>(
 fn read(kind: Option<EventKind>, event: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
     let delta = match kind {
         Some(EventKind::MessageStart) => {
-            into.deltas.push(Delta::stream(DeltaKind::Opening));
+            into.deltas.push(Delta::stream(DeltaKind::Opening).at(event.site()));
             return match event.get("message") {
                 Some(start) => message(start.expect_object("message")?, into),
                 None => Ok(()),
@@ -105,16 +105,19 @@ fn read(kind: Option<EventKind>, event: Value<'_>, into: &mut Decoded) -> Result
             let slot = Slot::item(grammar::index(event)?);
             block_delta(grammar::object(event, "delta")?, slot, &mut into.odd)?
         }
-        Some(EventKind::BlockStop) => Delta::new(CHOICE, Slot::item(grammar::index(event)?), DeltaKind::Stop),
-        Some(EventKind::MessageStop) => Delta::stream(DeltaKind::Terminal),
-        Some(EventKind::Ping) => Delta::stream(DeltaKind::Ping),
-        // Without an `error` the event itself is one.
+        Some(EventKind::BlockStop) => {
+            Delta::new(CHOICE, Slot::item(grammar::index(event)?), DeltaKind::Stop).at(event.site())
+        }
+        Some(EventKind::MessageStop) => Delta::stream(DeltaKind::Terminal).at(event.site()),
+        Some(EventKind::Ping) => Delta::stream(DeltaKind::Ping).at(event.site()),
         Some(EventKind::Error) => {
-            Delta::stream(DeltaKind::Error(grammar::error(event.get("error").unwrap_or(event))))
+            // Without an `error` the event itself is one.
+            let error = event.get("error").unwrap_or(event);
+            Delta::stream(DeltaKind::Error(grammar::error(error))).at(error.site())
         }
         None => {
-            let kind = grammar::word(event, "type");
-            unknown(Slot::None, kind.as_deref().unwrap_or("unknown"), event.raw().len())
+            let kind = event.word("type");
+            unknown(Slot::None, kind.as_deref().unwrap_or("unknown"), event)
         }
     };
     into.deltas.push(delta);
@@ -124,8 +127,8 @@ fn read(kind: Option<EventKind>, event: Value<'_>, into: &mut Decoded) -> Result
 /// Reads a message into deltas: its blocks, its finish and its token counts.
 pub(super) fn message(message: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
     if into.wants_meta {
-        into.id = grammar::word(message, "id").map(Text::from);
-        into.model = grammar::word(message, "model").map(Text::from);
+        into.id = message.word("id").map(Text::from);
+        into.model = message.word("model").map(Text::from);
     }
     if let Some(content) = message.get("content") {
         for (position, block) in content.expect_items("content")?.enumerate() {
@@ -205,7 +208,7 @@ fn message_delta(event: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError
     let delta = event.get("delta").map(|delta| delta.expect_object("delta")).transpose()?;
     ends(delta, event, &mut into.deltas)?;
     if into.deltas.len() == before {
-        into.deltas.push(Delta::stream(DeltaKind::Meta));
+        into.deltas.push(Delta::stream(DeltaKind::Meta).at(event.site()));
     }
     Ok(())
 }
@@ -213,20 +216,21 @@ fn message_delta(event: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError
 /// The stop reason and the token counts, from where each stands.
 fn ends(stop: Option<Value<'_>>, counts: Value<'_>, deltas: &mut Vec<Delta>) -> Result<(), DecodeError> {
     if let Some(reason) = stop.map(grammar::finish).transpose()?.flatten() {
-        deltas.push(Delta::new(CHOICE, Slot::None, DeltaKind::Finish(reason)));
+        let came = stop.and_then(|stop| stop.get("stop_reason")).map(Value::site);
+        deltas.push(Delta::new(CHOICE, Slot::None, DeltaKind::Finish(reason)).at(came.unwrap_or_default()));
     }
-    if let Some(usage) = grammar::usage(counts) {
-        deltas.push(Delta::stream(DeltaKind::Usage(usage)));
+    if let Some((usage, came)) = grammar::usage(counts).zip(counts.get("usage")) {
+        deltas.push(Delta::stream(DeltaKind::Usage(usage)).at(came.site()));
     }
     Ok(())
 }
 
 fn block_delta(delta: Value<'_>, slot: Slot, odd: &mut Option<Odd>) -> Result<Delta, DecodeError> {
     let text = |channel, field| {
-        let text = grammar::filled(delta, field)?;
+        let text = delta.filled(field)?;
         Ok::<_, DecodeError>(text.map_or(DeltaKind::Meta, |text| DeltaKind::Text { channel, text }))
     };
-    let kind = grammar::word(delta, "type");
+    let kind = delta.word("type");
     if let Some(found) = normal::delta_oddness(kind.as_deref(), delta)? {
         *odd = odd.or(Some(found));
     }
@@ -236,49 +240,50 @@ fn block_delta(delta: Value<'_>, slot: Slot, odd: &mut Option<Odd>) -> Result<De
         Some("input_json_delta") => arguments(delta)?,
         Some("signature_delta") => DeltaKind::Signature,
         Some("citations_delta") => DeltaKind::Annotation { ahead: false },
-        other => return Ok(unknown(slot, other.unwrap_or("unknown"), delta.raw().len())),
+        other => return Ok(unknown(slot, other.unwrap_or("unknown"), delta)),
     };
-    Ok(Delta::new(CHOICE, slot, kind))
+    Ok(Delta::new(CHOICE, slot, kind).at(delta.site()))
 }
 
 /// More arguments; a value in place of the string that should hold it is taken as its text.
 fn arguments(delta: Value<'_>) -> Result<DeltaKind, DecodeError> {
     let text = match delta.get("partial_json") {
         Some(json) if !json.is_string() => Some(Text::from(json.raw())),
-        _ => grammar::filled(delta, "partial_json")?,
+        _ => delta.filled("partial_json")?,
     };
     Ok(text.map_or(DeltaKind::Meta, |text| {
         DeltaKind::Call(CallDelta { arguments: Some(text), ..CallDelta::default() })
     }))
 }
 
-fn unknown(slot: Slot, kind: &str, bytes: usize) -> Delta {
+fn unknown(slot: Slot, kind: &str, element: Value<'_>) -> Delta {
     let runs = if slot == Slot::None { Runs::Unknown } else { block::runs(kind) };
-    Delta::new(CHOICE, slot, DeltaKind::Opaque { kind: kind.into(), runs, bytes })
+    let kind = DeltaKind::Opaque { kind: kind.into(), runs, bytes: element.raw().len() };
+    Delta::new(CHOICE, slot, kind).at(element.site())
 }
 
 /// Reads a whole response into the deltas of a stream.
 pub(super) fn decode_whole(body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
-    let text = grammar::utf8(body)?;
+    let text = utf8(body)?;
     let mut spans = Spans::default();
     spans.decode(text, Of::Object(&MESSAGE), "a message").and_then(|document| whole(document, into))
 }
 
 fn whole(message: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
-    let kind = grammar::word(message, "type");
+    let kind = message.word("type");
     let error = message.get("error");
     // Without its type it is still a message to a client that does not look at it.
     let is_message = kind.as_deref() == Some("message") || message.get("content").is_some();
     if !is_message && error.is_none() {
-        let kind = kind.as_deref().unwrap_or("unknown").into();
-        let kind = DeltaKind::Opaque { kind, runs: Runs::Unknown, bytes: message.raw().len() };
-        into.deltas.push(Delta::new(CHOICE, Slot::None, kind));
+        into.deltas.push(unknown(Slot::None, kind.as_deref().unwrap_or("unknown"), message));
         return Ok(());
     }
     if is_message {
         self::message(message, into)?;
     }
-    let last = error.map_or(DeltaKind::Terminal, |error| DeltaKind::Error(grammar::error(error)));
-    into.deltas.push(Delta::stream(last));
+    into.deltas.push(match error {
+        Some(error) => Delta::stream(DeltaKind::Error(grammar::error(error))).at(error.site()),
+        None => Delta::stream(DeltaKind::Terminal),
+    });
     Ok(())
 }

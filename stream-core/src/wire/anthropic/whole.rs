@@ -4,28 +4,26 @@ use bytes::Bytes;
 
 use crate::delta::{Channel, DeltaKind, FinishReason};
 use crate::json;
-use crate::sse::Frame;
 use crate::wire::writer::{self, Grammar as _, WholeBody};
 use crate::wire::{Fate, Part};
 
 use super::block::CHOICE;
 use super::blocks::BlockKind;
-use super::normal;
 use super::templates::{self, StopFields};
-use super::write::{MessagesWriter, data};
+use super::write::{EventFrame, MessagesWriter};
 
 impl WholeBody for MessagesWriter {
     /// Writes a whole response (rule 24) with what is left of it.
     fn body(&mut self, came: &Bytes, parts: &[Part], refusal: Option<&str>) -> String {
         self.note(parts);
-        let message = std::str::from_utf8(came).ok().filter(|json| is_message(json));
-        let json = message.unwrap_or("{}");
+        let data = std::str::from_utf8(came).unwrap_or_default();
+        let message = Some(data).filter(|json| is_message(json));
         if let Some(explanation) = refusal {
             // A refusal ends the turn: no call may stay to be run, and text is all there is to keep.
-            let content = self.content(json, parts, |kind| kind == BlockKind::Text);
+            let content = self.content(data, parts, |kind| kind == BlockKind::Text);
             return templates::message(message, &content, &StopFields::refusal(explanation));
         }
-        let mut content = self.content(json, parts, |_| true);
+        let mut content = self.content(data, parts, |_| true);
         self.complete_whole(&mut content);
         let stop = match message {
             Some(json) => stop_fields(json, finish(parts)),
@@ -37,7 +35,8 @@ impl WholeBody for MessagesWriter {
 
 impl MessagesWriter {
     /// Writes a `message_start`. Some of them hold blocks, even a stop reason.
-    pub(super) fn opening(&mut self, frame: &Frame, parts: &[Part], out: &mut Vec<Bytes>) {
+    pub(super) fn opening(&mut self, event: &EventFrame, parts: &[Part], out: &mut Vec<Bytes>) {
+        let frame = &event.frame;
         if parts.iter().any(|part| part.delta.kind == DeltaKind::Opening && part.fate == Fate::Dropped) {
             self.held_opening = writer::data(frame);
             return;
@@ -54,9 +53,9 @@ impl MessagesWriter {
             return self.insert_all(parts, out);
         }
         let untouched = self.waiting.is_empty() && parts.iter().all(|part| part.fate == Fate::Kept);
-        let data = data(frame);
+        let data = event.data();
         let message = json::member(&data, "message").unwrap_or("{}");
-        let mut content = self.content(message, parts, |_| true);
+        let mut content = self.content(&data, parts, |_| true);
         if finish.is_some() {
             self.complete_whole(&mut content);
         }
@@ -72,14 +71,9 @@ impl MessagesWriter {
         self.emit(templates::message_start(&message), out);
     }
 
-    /// The blocks of `message` that leave, by the fate of their parts, and those inserted between them.
-    pub(super) fn content(
-        &mut self,
-        message: &str,
-        parts: &[Part],
-        may_leave: fn(BlockKind) -> bool,
-    ) -> Vec<String> {
-        let items = json::member(message, "content").and_then(json::items).unwrap_or_default();
+    /// The blocks of a message that leave, by the fate of their parts, and those inserted between them. `data` is what the
+    /// sites of the parts mean.
+    fn content(&mut self, data: &str, parts: &[Part], may_leave: fn(BlockKind) -> bool) -> Vec<String> {
         let mut content = Vec::new();
         for kind in std::mem::take(&mut self.waiting) {
             self.insert_whole(&kind, &mut content);
@@ -100,11 +94,8 @@ impl MessagesWriter {
             } else if is_in_block(part) {
                 block.push(part);
                 if part.delta.kind == DeltaKind::Stop {
-                    let raw = usize::try_from(part.delta.place.outer).ok().and_then(|at| items.get(at));
-                    let raw = raw
-                        .map(|raw| if self.state.odd.is_some() { normal::block(raw) } else { (*raw).into() });
-                    let parts = std::mem::take(&mut block);
-                    content.extend(raw.and_then(|raw| self.whole_block(&raw, &parts, may_leave)));
+                    let raw = self.block(part, data);
+                    content.extend(self.whole_block(&raw, &std::mem::take(&mut block), may_leave));
                     for part in after.drain(..) {
                         self.insert_whole(&part.delta.kind, &mut content);
                     }

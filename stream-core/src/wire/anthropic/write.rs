@@ -1,5 +1,6 @@
 //! Writing streams: what has left, what waits, and each frame by the fate of its parts.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use bytes::Bytes;
@@ -13,7 +14,7 @@ use crate::wire::turn::{RefusalRule, Turn, Weight};
 use crate::wire::writer::{self, Grammar, WireState};
 use crate::wire::{Fate, Odd, Outgoing, Part, WriterOptions};
 
-use super::block::{CHOICE, OPENS, is_empty_input};
+use super::block::{CHOICE, is_empty_input};
 use super::blocks::{BlockKind, Blocks};
 use super::normal;
 use super::templates::{self, StopFields};
@@ -31,6 +32,20 @@ pub(super) struct MessagesWriter {
     pub(super) held_opening: Option<Bytes>,
 }
 
+/// A frame as it is to be written, and as it came where that is another one: what the sites of its deltas mean.
+#[derive(Debug)]
+pub(super) struct EventFrame {
+    pub(super) frame: Frame,
+    came: Option<Frame>,
+}
+
+impl EventFrame {
+    /// The data as it came.
+    pub(super) fn data(&self) -> String {
+        data(self.came.as_ref().unwrap_or(&self.frame))
+    }
+}
+
 impl MessagesWriter {
     pub(super) fn new(options: &WriterOptions) -> Self {
         Self {
@@ -43,12 +58,21 @@ impl MessagesWriter {
     }
 
     /// The frame as it is to be written: as it came if it is plain; `None` where nothing of it is an event.
-    fn normal(&mut self, frame: Frame, parts: &mut Vec<Part>) -> Option<Frame> {
+    fn normal(&mut self, frame: Frame, parts: &mut Vec<Part>) -> Option<EventFrame> {
         self.state.enter(&frame, frame.odd(), parts);
         match self.state.odd {
-            None => Some(frame),
-            Some(_) => normal::frame(&frame, self.state.sink.is_named_or(&frame)),
+            None => Some(EventFrame { frame, came: None }),
+            Some(_) => {
+                let normal = normal::frame(&frame, self.state.sink.is_named_or(&frame))?;
+                Some(EventFrame { frame: normal, came: Some(frame) })
+            }
         }
+    }
+
+    /// The block that a part stands for, with nothing but what belongs to it where its frame is not plain.
+    pub(super) fn block<'d>(&self, part: &Part, data: &'d str) -> Cow<'d, str> {
+        let raw = part.delta.site.element.slice(data);
+        if self.state.odd.is_some() { normal::block(raw) } else { raw.into() }
     }
 
     /// Takes in what counts of every part, whether it leaves or not.
@@ -70,13 +94,12 @@ impl MessagesWriter {
     }
 
     /// Writes the event of a frame that holds just one, as all but `message_start` do.
-    fn event(&mut self, frame: &Frame, parts: &[Part], out: &mut Vec<Bytes>) {
+    fn event(&mut self, event: &EventFrame, parts: &[Part], out: &mut Vec<Bytes>) {
         let in_block = own(parts).find_map(|part| Some((part, part.item()?)));
-        let Some((first, item)) = in_block else { return self.message_event(frame, parts, out) };
-        let continues = matches!(first.delta.kind, DeltaKind::Opaque { .. })
-            && usize::try_from(first.delta.place.inner) != Ok(OPENS);
+        let Some((first, item)) = in_block else { return self.message_event(&event.frame, parts, out) };
+        let continues = matches!(first.delta.kind, DeltaKind::Opaque { .. }) && !first.delta.site.opens;
         let Some(kind) = BlockKind::opened_by(&first.delta.kind).filter(|_| !continues) else {
-            return self.block_event(frame, item, first, out);
+            return self.block_event(&event.frame, item, first, out);
         };
         let leaves = first.fate != Fate::Dropped;
         if let Some(displaced) = self.blocks.displace(item) {
@@ -84,7 +107,7 @@ impl MessagesWriter {
             self.emit(templates::block_stop(displaced), out);
         }
         if let Some(number) = self.start(first.key, item, kind, leaves) {
-            self.block_start(frame, (item, number), (first, kind), parts, out);
+            self.block_start(event, (item, number), (first, kind), parts, out);
         }
     }
 
@@ -101,7 +124,7 @@ impl MessagesWriter {
 
     fn block_start(
         &mut self,
-        frame: &Frame,
+        event: &EventFrame,
         (item, number): (u32, u64),
         (first, kind): (&Part, BlockKind),
         parts: &[Part],
@@ -113,10 +136,10 @@ impl MessagesWriter {
         });
         let text = text.unwrap_or_default();
         if own(parts).all(|part| part.fate == Fate::Kept) && self.state.odd != Some(Odd::Type) {
-            return self.keep(frame, item, number, out);
+            return self.keep(&event.frame, item, number, out);
         }
-        let data = data(frame);
-        let block = json::member(&data, "content_block").unwrap_or("{}");
+        let data = event.data();
+        let block = &*self.block(first, &data);
         match (&first.delta.kind, kind) {
             (DeltaKind::Call(call), _) => {
                 let arguments = call.arguments.as_deref().unwrap_or_default();
@@ -140,7 +163,7 @@ impl MessagesWriter {
             (_, BlockKind::Text) => {
                 self.emit(templates::block_start(number, &templates::text_block(text)), out);
             }
-            _ => self.keep(frame, item, number, out),
+            _ => self.keep(&event.frame, item, number, out),
         }
     }
 
@@ -257,31 +280,33 @@ impl Grammar for MessagesWriter {
     fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
         let Outgoing { frame, mut parts } = outgoing;
         self.note(&parts);
-        let Some(frame) = frame.and_then(|frame| self.normal(frame, &mut parts)) else {
+        let Some(mut event) = frame.and_then(|frame| self.normal(frame, &mut parts)) else {
             return self.insert_all(&parts, out);
         };
-        self.state.sink.learn(&frame, frame.data_bytes());
+        let frame = &event.frame;
+        self.state.sink.learn(frame, frame.data_bytes());
         if parts.is_empty() {
-            return self.state.sink.raw(&frame, out);
+            return self.state.sink.raw(frame, out);
         }
         let untouched = parts.iter().all(|part| part.fate == Fate::Kept);
         // One of the lines that belong to no event may be what was dropped.
-        let alone = (frame.is_stray() && !untouched).then(|| writer::event_only(&frame)).flatten();
-        let frame = alone.unwrap_or(frame);
+        if let Some(alone) = (frame.is_stray() && !untouched).then(|| writer::event_only(frame)).flatten() {
+            event.frame = alone;
+        }
         if parts.iter().any(|part| part.delta.kind == DeltaKind::Opening) {
-            return self.opening(&frame, &parts, out);
+            return self.opening(&event, &parts, out);
         }
         if parts.iter().any(|part| ends_message(&part.delta.kind) && part.fate != Fate::Dropped) {
             self.insert_all(&parts, out);
             self.complete(out);
-            return self.event(&frame, &parts, out);
+            return self.event(&event, &parts, out);
         }
         let mut written = false;
         for part in &parts {
             if part.fate == Fate::Inserted {
                 self.insert(&part.delta.kind, out);
             } else if !std::mem::replace(&mut written, true) {
-                self.event(&frame, &parts, out);
+                self.event(&event, &parts, out);
             }
         }
     }

@@ -11,9 +11,9 @@ mod rewrite;
 mod scan;
 mod value;
 
-pub(crate) use rewrite::{Rewrite, rewrite};
+pub(crate) use rewrite::{Rewrite, rewrite, spliced};
 pub(crate) use scan::{Fault, FaultKind};
-pub(crate) use value::{Value, is_void, unquote};
+pub(crate) use value::{Value, is_void, unquote, utf8};
 
 use std::cell::Cell;
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use super::{Of, Spans, Value};
+use crate::delta::Span;
 
 /// The document with changes; as it came where there are none, and where it cannot be read.
 pub(crate) fn rewrite(
@@ -26,15 +27,8 @@ pub(crate) fn rewrite(
 #[derive(Debug)]
 pub(crate) struct Rewrite<'d> {
     document: Value<'d>,
-    splices: Vec<Splice>,
+    splices: Vec<(Span, String)>,
     cuts: Vec<usize>,
-}
-
-#[derive(Debug)]
-struct Splice {
-    start: usize,
-    end: usize,
-    new: String,
 }
 
 impl<'d> Rewrite<'d> {
@@ -45,8 +39,7 @@ impl<'d> Rewrite<'d> {
 
     /// Puts raw JSON in the place of a value.
     pub(crate) fn set(&mut self, value: Value<'d>, raw: impl Into<String>) {
-        let (start, end) = value.span();
-        self.splices.push(Splice { start, end, new: raw.into() });
+        self.splices.push((value.site(), raw.into()));
     }
 
     /// Cuts a member, with its key, or an item out.
@@ -73,19 +66,8 @@ impl<'d> Rewrite<'d> {
         if !self.cuts.is_empty() {
             self.cut_within(self.document);
         }
-        self.splices.sort_by_key(|splice| (splice.start, Reverse(splice.end)));
         let text = self.document.text_of_document();
-        let mut changed = String::with_capacity(text.len() + 16);
-        let mut done = 0;
-        for Splice { start, end, new } in &self.splices {
-            if *start >= done {
-                changed.push_str(&text[done..*start]);
-                changed.push_str(new);
-                done = *end;
-            }
-        }
-        changed.push_str(&text[done..]);
-        changed
+        spliced(text, Span::new(0, text.len()), self.splices)
     }
 
     fn cut_within(&mut self, container: Value<'d>) {
@@ -103,9 +85,25 @@ impl<'d> Rewrite<'d> {
                 None => (start, end),
             });
         }
-        self.splices.extend(gaps.into_iter().map(|(start, end)| Splice { start, end, new: String::new() }));
+        self.splices.extend(gaps.into_iter().map(|(start, end)| (Span::new(start, end), String::new())));
         for value in within {
             self.cut_within(value);
         }
     }
+}
+
+/// A stretch of a text, with new text in the place of others within it; of those that overlap, the one that starts first.
+pub(crate) fn spliced(text: &str, within: Span, mut splices: Vec<(Span, String)>) -> String {
+    splices.sort_by_key(|(span, _)| (span.start(), Reverse(span.end())));
+    let mut changed = String::with_capacity(within.end() - within.start() + 16);
+    let mut done = within.start();
+    for (span, new) in splices.iter().filter(|(span, _)| span.end() <= within.end()) {
+        if span.start() >= done {
+            changed.push_str(&text[done..span.start()]);
+            changed.push_str(new);
+            done = span.end();
+        }
+    }
+    changed.push_str(&text[done..within.end()]);
+    changed
 }

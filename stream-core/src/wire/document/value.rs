@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use super::{KNOWN, SpanNode, mark};
+use crate::delta::{Span, Text};
 use crate::wire::DecodeError;
 
 /// A value of a document: its text, and the values that were looked for within it.
@@ -30,6 +31,12 @@ impl<'d> Value<'d> {
     pub(crate) fn span(self) -> (usize, usize) {
         let node = self.node();
         (node.start as usize, node.end as usize)
+    }
+
+    /// The same, for the site of a delta.
+    pub(crate) fn site(self) -> Span {
+        let node = self.node();
+        Span::new(node.start as usize, node.end as usize)
     }
 
     /// Which of the document's values this is.
@@ -131,6 +138,26 @@ impl<'d> Value<'d> {
         self.string().unwrap_or(Cow::Borrowed(self.raw()))
     }
 
+    /// The string that the member of this name is, where it is one: of a word that only tells what something is.
+    pub(crate) fn word(self, name: &str) -> Option<Cow<'d, str>> {
+        self.get(name).and_then(Value::string)
+    }
+
+    /// The string that the member of this name has to be, if it is there.
+    pub(crate) fn said(self, name: &str) -> Result<Option<Cow<'d, str>>, DecodeError> {
+        self.get(name).map(|field| field.expect_string(name)).transpose()
+    }
+
+    /// The same, if it says something: a string that is not empty.
+    pub(crate) fn filled(self, name: &str) -> Result<Option<Text>, DecodeError> {
+        Ok(self.said(name)?.filter(|text| !text.is_empty()).map(Text::from))
+    }
+
+    /// The id that the member of this name is; some servers write the absence of one as the string `"null"`.
+    pub(crate) fn id(self, name: &str) -> Result<Option<Text>, DecodeError> {
+        Ok(self.filled(name)?.filter(|id| &**id != "null"))
+    }
+
     /// The string that the value of this field has to be.
     pub(crate) fn expect_string(self, field: &str) -> Result<Cow<'d, str>, DecodeError> {
         self.string().ok_or_else(|| DecodeError::new(format!("a string as `{field}`"), self.describe()))
@@ -203,6 +230,11 @@ impl<'d> Value<'d> {
     fn first(self) -> u8 {
         self.text.as_bytes()[self.node().start as usize]
     }
+}
+
+/// Bytes that have to be UTF-8 to be JSON.
+pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, DecodeError> {
+    std::str::from_utf8(bytes).map_err(|error| DecodeError::new("UTF-8", error.to_string()))
 }
 
 /// The string that a JSON value is, borrowed where it has no escape; `None` if it is none.

@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use crate::delta::Text;
+use crate::delta::{Delta, DeltaKind, Site, Text};
 use crate::wire::document::{Of, Spans, Table, Value};
 
 /// One event, or one whole response.
@@ -125,6 +125,26 @@ fn tells(response: Value<'_>) -> bool {
 }
 
 /// A string that says something.
-pub(super) fn word(field: Option<Value<'_>>) -> Option<Text> {
-    field.and_then(Value::string).filter(|text| !text.is_empty()).map(Into::into)
+pub(super) fn word(parent: Value<'_>, name: &str) -> Option<Text> {
+    parent.word(name).filter(|text| !text.is_empty()).map(Into::into)
+}
+
+/// The number of a candidate, unless its `index` is none. Vertex leaves the index out; proto JSON leaves a zero out.
+pub(super) fn number(candidate: Value<'_>, position: usize) -> Option<u32> {
+    match candidate.get("index") {
+        Some(index) => index.raw().parse().ok(),
+        None => u32::try_from(position).ok(),
+    }
+}
+
+/// Whether one of the `parts` of a candidate says a delta, rather than the candidate or the response around them.
+pub(super) fn is_part(delta: &Delta) -> bool {
+    let Site { element, holder, .. } = delta.site;
+    !holder.is_empty() && element != holder && !matches!(delta.kind, DeltaKind::Finish(_))
+}
+
+/// Whether a delta stands for a whole document that is not of this format.
+pub(super) fn is_foreign(delta: &Delta) -> bool {
+    let Site { element, holder, .. } = delta.site;
+    holder.is_empty() && !element.is_empty() && matches!(delta.kind, DeltaKind::Opaque { .. })
 }

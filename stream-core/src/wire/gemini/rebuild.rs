@@ -4,14 +4,31 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::calls::CandidateLedger;
-use super::grammar::{KEPT_OF_CANDIDATE, KEPT_OF_CONTENT, KEPT_OF_ERROR, KEPT_OF_RESPONSE};
-use super::read::{BESIDE, locate};
+use super::grammar::{self, KEPT_OF_ERROR, KEPT_OF_RESPONSE, is_part};
 use super::templates::{self, Draft, draft};
-use crate::delta::{CallDelta, Channel, Delta, DeltaKind};
-use crate::json::{self, Object};
-use crate::wire::document::{Rewrite, Value};
+use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Span};
+use crate::json;
+use crate::wire::document::{Value, spliced};
 use crate::wire::template::{Raw, object, renewed};
 use crate::wire::{Fate, Part};
+
+/// A response as it came: where it stands in the data that the sites of its deltas mean.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Came<'d> {
+    pub(super) data: &'d str,
+    pub(super) span: Span,
+}
+
+impl<'d> Came<'d> {
+    /// All of the data.
+    pub(super) fn all(data: &'d str) -> Self {
+        Self { data, span: Span::new(0, data.len()) }
+    }
+
+    pub(super) fn text(self) -> &'d str {
+        self.span.slice(self.data)
+    }
+}
 
 /// How a rebuilt response closes the choices that finish in it.
 #[derive(Debug, Clone, Copy)]
@@ -26,47 +43,45 @@ pub(super) enum Closing<'d> {
 
 /// Patches a response of which no part was touched: with a signature that moves in from an earlier call, or another
 /// finish reason. `None` if that is not enough; the same text if nothing had to change.
-pub(super) fn patch(ledger: &mut CandidateLedger, response: Value<'_>, parts: &[Part]) -> Option<String> {
+pub(super) fn patch(ledger: &mut CandidateLedger, came: Came<'_>, parts: &[Part]) -> Option<String> {
     let reworded = |part: &Part| matches!(part.delta.kind, DeltaKind::Finish(_)) && part.fate == Fate::Edited;
     if !parts.iter().all(|part| ledger.fate(part) == Fate::Kept || reworded(part)) {
         return None;
     }
-    let mut rewrite = Rewrite::new(response);
-    for part in parts {
-        let (_, position) = locate(part.delta.place.outer);
-        let candidate = response.get("candidates").and_then(|candidates| candidates.items().nth(position));
-        if let DeltaKind::Finish(reason) = &part.delta.kind
-            && part.fate == Fate::Edited
-        {
-            let came = candidate.and_then(|candidate| candidate.get("finishReason"));
-            came.into_iter().for_each(|came| rewrite.set(came, json::quote(reason.raw())));
+    let mut splices = Vec::new();
+    for part in parts.iter().filter(|part| !part.delta.site.holder.is_empty()) {
+        let element = part.delta.site.element;
+        if let (DeltaKind::Finish(reason), Fate::Edited) = (&part.delta.kind, part.fate) {
+            splices.push((element, json::quote(reason.raw())));
         } else if ledger.signs(part) {
-            let parts = candidate.and_then(|candidate| candidate.get("content")?.get("parts"))?;
-            let came = parts.items().nth(part.delta.place.inner as usize)?;
             let signature = ledger.take_signature(part.delta.choice.unwrap_or_default())?;
-            if templates::signature(came.raw()).is_none() {
-                rewrite.set(came, templates::with_signature(came.raw(), &signature));
+            let raw = element.slice(came.data);
+            if templates::signature(raw).is_none() {
+                splices.push((element, templates::with_signature(raw, &signature)));
             }
         }
     }
-    Some(rewrite.finish())
+    Some(spliced(came.data, came.span, splices))
 }
 
-/// Builds a response anew from what is left of its parts; `None` if nothing has to leave.
+/// Builds a response anew from what is left of its parts; `None` if nothing has to leave. `data` is what their sites mean.
 pub(super) fn rebuild(
     ledger: &mut CandidateLedger,
+    data: &str,
     response: Value<'_>,
     parts: &[Part],
     closing: Closing<'_>,
 ) -> Option<String> {
     let touched = parts.iter().filter(|part| part.fate != Fate::Kept && part.fate != Fate::Inserted);
-    let candidates: Vec<Taken<'_>> =
-        response.get("candidates").into_iter().flat_map(Value::items).map(Taken::apart).collect();
+    let candidates: Vec<Value<'_>> = response.get("candidates").into_iter().flat_map(Value::items).collect();
+    let own = candidates.iter().enumerate().map(|(position, candidate)| {
+        Draft::new(grammar::number(*candidate, position).unwrap_or(position as u32))
+    });
     let mut rebuild = Rebuild {
         ledger,
-        drafts: (0..candidates.len()).map(|position| Draft::new(number(parts, position))).collect(),
-        candidates,
-        touched: touched.map(place).collect(),
+        data,
+        drafts: own.collect(),
+        touched: touched.map(|part| part.delta.site.element).collect(),
         whole: None,
         signed: None,
         called: None,
@@ -76,7 +91,7 @@ pub(super) fn rebuild(
         rebuild.part(part, closing);
         lasting |= matches!(part.delta.kind, DeltaKind::Usage(_) | DeltaKind::Error(_));
     }
-    let Rebuild { ledger, candidates, mut drafts, .. } = rebuild;
+    let Rebuild { ledger, mut drafts, .. } = rebuild;
     if let Closing::Refused(message) = closing {
         for number in ledger.choices() {
             draft(&mut drafts, number).refuse(message);
@@ -87,10 +102,10 @@ pub(super) fn rebuild(
 }
 
 /// The response built anew. The first drafts are those of its candidates, in order; others are added.
-fn build(response: Value<'_>, candidates: &[Taken<'_>], drafts: &[Draft<'_>]) -> String {
+fn build(response: Value<'_>, candidates: &[Value<'_>], drafts: &[Draft<'_>]) -> String {
     let own = candidates.iter().map(Some).chain(std::iter::repeat(None));
     let candidates = json::array(drafts.iter().zip(own).map(|(draft, candidate)| match candidate {
-        Some(candidate) => candidate.build(draft),
+        Some(candidate) => draft.renewed(*candidate),
         None => draft.candidate(),
     }));
     let came = response.raw();
@@ -99,41 +114,6 @@ fn build(response: Value<'_>, candidates: &[Taken<'_>], drafts: &[Draft<'_>]) ->
     let error = json::member(came, "error");
     let error = error.map(|error| ("error", object! { "error": json::only(error, &KEPT_OF_ERROR) }));
     renewed(came, &KEPT_OF_RESPONSE, candidates.into_iter().chain(error)).finish()
-}
-
-/// A candidate taken apart.
-struct Taken<'d> {
-    candidate: Value<'d>,
-    content: Option<Value<'d>>,
-    parts: Vec<Value<'d>>,
-}
-
-impl<'d> Taken<'d> {
-    fn apart(candidate: Value<'d>) -> Self {
-        let content = candidate.get("content");
-        let parts = content.and_then(|content| content.get("parts"));
-        Self { candidate, content, parts: parts.into_iter().flat_map(Value::items).collect() }
-    }
-
-    fn build(&self, draft: &Draft<'_>) -> String {
-        let came = self.candidate.raw();
-        let says = !draft.parts.is_empty() || json::member(came, "content").is_some();
-        let content = object! { "content": says.then(|| Raw(self.content(draft))) };
-        let finish = draft.finish(Object::new());
-        renewed(came, &KEPT_OF_CANDIDATE, [("content", content), ("finishReason", finish)]).finish()
-    }
-
-    fn content(&self, draft: &Draft<'_>) -> String {
-        let content = self.content.filter(|content| content.members().next().is_some());
-        let parts = (!draft.parts.is_empty()).then(|| Raw(json::array(&draft.parts)));
-        match (content, parts) {
-            (None, None) => String::from("{}"),
-            (None, Some(_)) => draft.content(),
-            (Some(content), parts) => {
-                renewed(content.raw(), &KEPT_OF_CONTENT, [("parts", object! { "parts": parts })]).finish()
-            }
-        }
-    }
 }
 
 /// Makes the part that an inserted delta asks for.
@@ -150,31 +130,31 @@ pub(super) fn inserted(ledger: &mut CandidateLedger, delta: &Delta) -> Option<St
 
 struct Rebuild<'a, 'd> {
     ledger: &'a mut CandidateLedger,
-    candidates: Vec<Taken<'d>>,
+    data: &'d str,
     /// One for each candidate, then those that insertions needed.
     drafts: Vec<Draft<'d>>,
-    /// The places of which something was dropped or edited.
-    touched: HashSet<(u32, u32)>,
-    /// The place that left whole last, whose signature was used last, whose call was written last: a part can say
+    /// The elements of which something was dropped or edited.
+    touched: HashSet<Span>,
+    /// The element that left whole last, whose signature was used last, whose call was written last: a part can say
     /// several things.
-    whole: Option<(u32, u32)>,
-    signed: Option<(u32, u32)>,
-    called: Option<(u32, u32)>,
+    whole: Option<Span>,
+    signed: Option<Span>,
+    called: Option<Span>,
 }
 
 impl<'d> Rebuild<'_, 'd> {
     fn part(&mut self, part: &Part, closing: Closing<'d>) {
         let fate = self.ledger.fate(part);
-        let (_, candidate) = locate(part.delta.place.outer);
         let finishes = match &part.delta.kind {
             // An ending takes its place.
             DeltaKind::Finish(_) if fate == Fate::Dropped => true,
             DeltaKind::Finish(reason) => {
-                let raw = self.candidates.get(candidate).filter(|_| fate == Fate::Kept);
-                let raw = raw.and_then(|taken| taken.candidate.get("finishReason")).map(Value::raw);
-                if let (Closing::Own, Some(draft)) = (closing, self.drafts.get_mut(candidate)) {
-                    draft.finish =
-                        Some(raw.map_or_else(|| Cow::Owned(json::quote(reason.raw())), Cow::Borrowed));
+                let draft = self.drafts.get_mut(part.delta.site.position as usize);
+                if let (Closing::Own, Some(draft)) = (closing, draft) {
+                    draft.finish = Some(match fate {
+                        Fate::Kept => part.delta.site.element.slice(self.data).into(),
+                        _ => json::quote(reason.raw()).into(),
+                    });
                 }
                 true
             }
@@ -187,8 +167,10 @@ impl<'d> Rebuild<'_, 'd> {
                 false
             }
             _ => {
-                if part.delta.place.inner != BESIDE {
-                    self.own(part, fate, candidate);
+                let left = if is_part(&part.delta) { self.own(part, fate) } else { None };
+                let draft = self.drafts.get_mut(part.delta.site.position as usize);
+                if let (Some(left), Some(draft)) = (left, draft) {
+                    draft.parts.push(left);
                 }
                 false
             }
@@ -202,27 +184,17 @@ impl<'d> Rebuild<'_, 'd> {
         }
     }
 
-    /// Writes what is left of one of upstream's parts.
-    fn own(&mut self, part: &Part, fate: Fate, candidate: usize) {
-        let place = place(part);
-        let inner = part.delta.place.inner as usize;
-        let Some(raw) = self.candidates.get(candidate).and_then(|taken| taken.parts.get(inner)) else {
-            return;
-        };
-        let raw = raw.raw();
-        if fate == Fate::Kept && !self.touched.contains(&place) {
-            if self.whole != Some(place) {
-                self.whole = Some(place);
-                let raw = self.moved(part, raw);
-                self.push(candidate, raw);
-            }
-            return;
+    /// What is left of one of upstream's parts.
+    fn own(&mut self, part: &Part, fate: Fate) -> Option<Cow<'d, str>> {
+        let element = part.delta.site.element;
+        let raw = element.slice(self.data);
+        if fate == Fate::Kept && !self.touched.contains(&element) {
+            let is_first = self.whole.replace(element) != Some(element);
+            return is_first.then(|| self.moved(part, raw));
         }
-        let own = templates::signature(raw).filter(|_| self.signed != Some(place));
-        self.signed = Some(place);
-        if let Some(made) = self.piece(part, fate, raw, own) {
-            self.push(candidate, made.into());
-        }
+        let is_first = self.signed.replace(element) != Some(element);
+        let own = templates::signature(raw).filter(|_| is_first);
+        self.piece(part, fate, raw, own).map(Cow::Owned)
     }
 
     /// A part that leaves whole, with the signature that waits for it.
@@ -247,7 +219,7 @@ impl<'d> Rebuild<'_, 'd> {
                 (!text.is_empty() || own.is_some()).then(|| templates::text(*channel, text, own))
             }
             DeltaKind::Call(call) if leaves => {
-                self.called = Some(place(part));
+                self.called = Some(part.delta.site.element);
                 Some(self.call(choice, call, fate, raw, own))
             }
             DeltaKind::Call(_) => {
@@ -260,8 +232,8 @@ impl<'d> Rebuild<'_, 'd> {
                 json::member(raw, kind).map(|value| templates::field(kind, value, own))
             }
             DeltaKind::Opaque { .. } => own.map(|own| templates::text(Channel::Content, "", Some(own))),
-            DeltaKind::Stop if leaves && self.called != Some(place(part)) && self.ledger.is_open(choice) => {
-                Some(templates::field("functionCall", "{}", own))
+            DeltaKind::Stop if leaves && self.called != Some(part.delta.site.element) => {
+                self.ledger.is_open(choice).then(|| templates::field("functionCall", "{}", own))
             }
             _ => None,
         }
@@ -277,24 +249,4 @@ impl<'d> Rebuild<'_, 'd> {
             _ => templates::call(call, signature),
         }
     }
-
-    fn push(&mut self, candidate: usize, made: Cow<'d, str>) {
-        if let Some(draft) = self.drafts.get_mut(candidate) {
-            draft.parts.push(made);
-        }
-    }
-}
-
-/// The choice of the candidate at a position, as it was read.
-fn number(parts: &[Part], position: usize) -> u32 {
-    let own = parts.iter().find(|part| {
-        part.fate != Fate::Inserted
-            && part.delta.choice.is_some()
-            && locate(part.delta.place.outer).1 == position
-    });
-    own.and_then(|part| part.delta.choice).unwrap_or(position as u32)
-}
-
-fn place(part: &Part) -> (u32, u32) {
-    (part.delta.place.outer, part.delta.place.inner)
 }

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::grammar::{KEPT_OF_CANDIDATE, KEPT_OF_CONTENT};
 use super::write::GeminiWriter;
 use crate::delta::{CallDelta, Channel};
 use crate::ending::Ending;
 use crate::json::{self, Object};
-use crate::wire::template::{MadeEvent, Raw, object};
+use crate::wire::document::Value;
+use crate::wire::template::{MadeEvent, Raw, object, renewed};
 use crate::wire::writer::Templates;
 
 /// A text part. An empty one is made only to carry a signature.
@@ -82,6 +84,23 @@ impl<'d> Draft<'d> {
         self.parts.is_empty() && self.finish.is_none()
     }
 
+    /// The candidate that came, with this in the place of what it said.
+    pub(super) fn renewed(&self, came: Value<'_>) -> String {
+        let says = !self.parts.is_empty() || came.members().any(|(name, _)| name == "content");
+        let content = came.get("content").filter(|content| content.members().next().is_some());
+        let parts = (!self.parts.is_empty()).then(|| Raw(json::array(&self.parts)));
+        let content = match (content, parts) {
+            (None, None) => String::from("{}"),
+            (None, Some(_)) => self.content(),
+            (Some(content), parts) => {
+                renewed(content.raw(), &KEPT_OF_CONTENT, [("parts", object! { "parts": parts })]).finish()
+            }
+        };
+        let content = object! { "content": says.then_some(Raw(content)) };
+        let finish = self.finish(Object::new());
+        renewed(came.raw(), &KEPT_OF_CANDIDATE, [("content", content), ("finishReason", finish)]).finish()
+    }
+
     /// The candidate, where upstream's gives none to build on.
     pub(super) fn candidate(&self) -> String {
         let content = (!self.parts.is_empty()).then(|| Raw(self.content()));
@@ -89,12 +108,12 @@ impl<'d> Draft<'d> {
     }
 
     /// The content, where upstream's gives none to build on.
-    pub(super) fn content(&self) -> String {
+    fn content(&self) -> String {
         object! { "parts": Raw(json::array(&self.parts)), "role": "model" }.finish()
     }
 
     /// Adds how the choice finishes.
-    pub(super) fn finish(&self, candidate: Object) -> Object {
+    fn finish(&self, candidate: Object) -> Object {
         candidate
             .and(&object! { "finishReason": self.finish.as_deref().map(Raw), "finishMessage": self.message })
     }

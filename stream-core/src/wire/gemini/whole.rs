@@ -2,24 +2,26 @@
 
 use bytes::Bytes;
 
-use super::read::locate;
-use super::rebuild::Closing;
+use super::rebuild::{Came, Closing};
 use super::write::GeminiWriter;
+use crate::delta::Span;
 use crate::json;
 use crate::wire::writer::{Templates as _, WholeBody};
-use crate::wire::{Ending, Fate, Part};
+use crate::wire::{Ending, Part};
 
 /// The responses of a body.
 struct Elements<'b> {
-    responses: Vec<&'b str>,
+    responses: Vec<Came<'b>>,
     is_array: bool,
 }
 
 impl<'b> Elements<'b> {
     fn of(body: &'b [u8]) -> Self {
-        let text = std::str::from_utf8(body).unwrap_or_default();
-        let elements = if text.trim_start().starts_with('[') { json::items(text) } else { None };
-        Self { is_array: elements.is_some(), responses: elements.unwrap_or_else(|| vec![text]) }
+        let data = std::str::from_utf8(body).unwrap_or_default();
+        let elements = if data.trim_start().starts_with('[') { json::items(data) } else { None };
+        let came = |element| Some(Came { data, span: Span::of(element, data)? });
+        let responses = elements.as_ref().map(|elements| elements.iter().copied().filter_map(came).collect());
+        Self { is_array: elements.is_some(), responses: responses.unwrap_or_else(|| vec![Came::all(data)]) }
     }
 
     /// The body of these responses.
@@ -42,23 +44,24 @@ impl WholeBody for GeminiWriter {
         };
         let mut responses = Vec::new();
         let mut untouched = refusal.is_none();
-        for (element, text) in elements.responses.iter().enumerate() {
-            let (of_element, later) = parts.split_at(belonging(parts, element));
+        for element in &elements.responses {
+            let (of_element, later) = parts.split_at(belonging(parts, element.span));
             parts = later;
-            self.remember(&came.slice_ref(text.as_bytes()), of_element);
+            self.remember(&came.slice_ref(element.text().as_bytes()), of_element);
             let mut written = Vec::new();
-            self.response(Some(text.as_bytes()), of_element, closing, &mut written);
+            self.response(Some(*element), of_element, closing, &mut written);
             untouched &= matches!(written[..], [None]);
-            let ordered = |made: String| self.in_order(&made).into_owned();
-            responses
-                .extend(written.into_iter().map(|made| made.map_or_else(|| (*text).to_owned(), ordered)));
+            responses.extend(written.into_iter().map(|made| match made {
+                Some(made) => self.in_order(&made, false).into_owned(),
+                None => element.text().to_owned(),
+            }));
         }
         if untouched {
             return String::from_utf8_lossy(came).into_owned();
         }
         if let Some(message) = refusal.filter(|_| elements.is_array || responses.is_empty()) {
             let refusal = self.refusal(&self.state.turns.choices(), message).finish();
-            responses.push(self.in_order(&refusal).into_owned());
+            responses.push(self.in_order(&refusal, false).into_owned());
         }
         elements.list(responses)
     }
@@ -69,7 +72,7 @@ impl WholeBody for GeminiWriter {
 }
 
 /// How many of the parts stand in this element of the array, or were put in there.
-fn belonging(parts: &[Part], element: usize) -> usize {
-    let beyond = |part: &Part| part.fate != Fate::Inserted && locate(part.delta.place.outer).0 > element;
+fn belonging(parts: &[Part], element: Span) -> usize {
+    let beyond = |part: &Part| part.came() && part.delta.site.element.start() >= element.end();
     parts.iter().position(beyond).unwrap_or(parts.len())
 }

@@ -5,14 +5,13 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::calls::CallTrail;
-use super::grammar::RESPONSE;
-use super::read::{BESIDE, locate};
-use super::rebuild::{Closing, inserted, patch, rebuild};
+use super::grammar::{RESPONSE, is_foreign, is_part, number};
+use super::rebuild::{Came, Closing, inserted, patch, rebuild};
 use super::templates::{self, Draft, draft};
-use crate::delta::{Channel, DeltaKind, Text};
+use crate::delta::{Channel, Text};
 use crate::json::{self, Object};
 use crate::sse::Frame;
-use crate::wire::document::{Of, Spans};
+use crate::wire::document::{self, Of, Spans, Value};
 use crate::wire::sink::Sink;
 use crate::wire::template::MadeEvent;
 use crate::wire::turn::RefusalRule;
@@ -45,10 +44,10 @@ impl GeminiWriter {
         }
     }
 
-    /// Decides how a response is written. `data` is its JSON, where it is one.
+    /// Decides how a response is written.
     pub(super) fn response(
         &mut self,
-        data: Option<&[u8]>,
+        came: Option<Came<'_>>,
         parts: &[Part],
         closing: Closing<'_>,
         into: &mut Vec<Response>,
@@ -57,21 +56,27 @@ impl GeminiWriter {
         if ends && self.state.turns.leaves_alone(parts) {
             return self.raw(None, parts, into);
         }
+        let came = came.filter(|_| !parts.iter().any(|part| is_foreign(&part.delta)));
+        if ends
+            && let Some(came) = came
+            && let Some(patched) = patch(&mut self.state.turns, came, parts)
+        {
+            let patched = Some(patched).filter(|patched| patched != came.text());
+            return self.raw(patched, parts, into);
+        }
         let mut spans = Spans::default();
-        let text = data.filter(|_| !is_foreign(parts)).and_then(|data| std::str::from_utf8(data).ok());
-        let response = text.and_then(|text| spans.read(text, Of::Object(&RESPONSE)).ok());
-        let Some(response) = response.filter(|response| response.is_object()) else {
+        let response = came.and_then(|came| {
+            let response = spans.read(came.text(), Of::Object(&RESPONSE)).ok()?;
+            response.is_object().then_some((came.data, response))
+        });
+        let Some((data, response)) = response else {
             // A refusal takes the place of a body that cannot be built upon.
             if !matches!(closing, Closing::Refused(_)) {
                 self.foreign(parts, into);
             }
             return;
         };
-        if ends && let Some(patched) = patch(&mut self.state.turns, response, parts) {
-            let patched = Some(patched).filter(|patched| Some(&**patched) != text);
-            return self.raw(patched, parts, into);
-        }
-        into.extend(rebuild(&mut self.state.turns, response, parts, closing).map(Some));
+        into.extend(rebuild(&mut self.state.turns, data, response, parts, closing).map(Some));
     }
 
     /// Writes a response as it is, after the notice where it finishes an answer of which nothing is left.
@@ -139,28 +144,39 @@ impl GeminiWriter {
 
     /// Writes a response as an event.
     fn event(&mut self, json: &str, out: &mut Vec<Bytes>) {
-        let json = &*self.in_order(json);
-        let placed = self.state.by_position().then(|| placed(json)).flatten();
-        self.state.sink.event(None, placed.as_deref().unwrap_or(json), out);
+        let json = self.in_order(json, self.state.by_position());
+        self.state.sink.event(None, &json, out);
     }
 
-    /// A response in which several candidates stand at their numbers: some clients go by position, some by number.
-    pub(super) fn in_order<'j>(&self, json: &'j str) -> Cow<'j, str> {
-        let ordered = self.state.normalise.then(|| in_order(json)).flatten();
-        ordered.map_or(Cow::Borrowed(json), Cow::Owned)
+    /// A response in which several candidates stand at their numbers: some clients go by position, some by number. Where readers by
+    /// position count for a lone one too, it stands at its number, and none without content stands before another.
+    pub(super) fn in_order<'j>(&self, json: &'j str, by_position: bool) -> Cow<'j, str> {
+        if !self.state.normalise {
+            return Cow::Borrowed(json);
+        }
+        document::rewrite(json, Of::Object(&RESPONSE), |response, rewrite| {
+            if let Some(came) = response.get("candidates")
+                && let Some(ordered) = in_order(came, by_position)
+            {
+                rewrite.set(came, ordered);
+            }
+        })
     }
 
     /// What is not plain about a frame, given what the request asked for.
     fn odd(&self, frame: &Frame, parts: &[Part]) -> Option<Odd> {
         let is_second = |part: &Part| part.delta.choice.is_some_and(|number| number > 0);
         let hollow = || {
-            let data = frame.data().or_else(|| frame.lenient_data());
-            data.is_some_and(|data| std::str::from_utf8(&data).is_ok_and(has_hollow))
+            let data = writer::data(frame).unwrap_or_default();
+            let mut spans = Spans::default();
+            let response = std::str::from_utf8(&data).ok();
+            let response = response.and_then(|text| spans.read(text, Of::Object(&RESPONSE)).ok());
+            let candidates = response.and_then(|response| response.get("candidates"));
+            candidates.is_some_and(|candidates| has_hollow(candidates.items()))
         };
         let misplaced = |part: &Part| {
-            let number =
-                part.delta.choice.filter(|_| part.fate != Fate::Inserted && part.delta.place.inner != BESIDE);
-            number.is_some_and(|number| locate(part.delta.place.outer).1 != number as usize)
+            let number = part.delta.choice.filter(|_| part.came() && is_part(&part.delta));
+            number.is_some_and(|number| part.delta.site.position != number)
         };
         let is_odd = parts.iter().any(misplaced) || (parts.iter().any(is_second) && hollow());
         let position = self.state.by_position() && is_odd;
@@ -197,13 +213,14 @@ impl Grammar for GeminiWriter {
             self.remember(data, &parts);
         }
         let mut responses = std::mem::take(&mut self.responses);
-        self.response(data.as_deref(), &parts, Closing::Own, &mut responses);
+        let json = data.as_deref().and_then(|data| std::str::from_utf8(data).ok());
+        self.response(json.map(Came::all), &parts, Closing::Own, &mut responses);
         for response in responses.drain(..) {
             match (response, &frame) {
                 (Some(json), _) => self.event(&json, out),
                 (None, Some(_)) if self.state.odd.is_some() => {
                     // Comments, and lines that say nothing, do not leave.
-                    if let Some(json) = data.as_deref().and_then(|data| std::str::from_utf8(data).ok()) {
+                    if let Some(json) = json {
                         self.event(json, out);
                     }
                 }
@@ -223,52 +240,45 @@ impl Grammar for GeminiWriter {
     }
 }
 
-/// The response with each of several candidates at its number, behind empty ones where it has to; `None` if they are there.
-fn in_order(json: &str) -> Option<String> {
-    let items = json::items(json::member(json, "candidates")?)?;
-    let number = |(position, item): (usize, &&str)| {
-        json::member(item, "index").and_then(json::count).unwrap_or(position as u64)
-    };
-    let numbers: Vec<u64> = items.iter().enumerate().map(number).collect();
-    if numbers.len() < 2 || numbers.iter().copied().eq(0..numbers.len() as u64) {
+/// The candidates at their numbers, behind empty ones where it has to be so; `None` if they are there. A lone one moves only
+/// where positions count.
+fn in_order(candidates: Value<'_>, by_position: bool) -> Option<String> {
+    let came: Vec<Value<'_>> = candidates.items().collect();
+    let numbers: Vec<u32> = came
+        .iter()
+        .enumerate()
+        .map(|(position, candidate)| number(*candidate, position).unwrap_or(position as u32))
+        .collect();
+    let is_ordered =
+        numbers.iter().copied().eq(0..numbers.len() as u32) || (numbers.len() < 2 && !by_position);
+    if is_ordered && !(by_position && has_hollow(came.iter().copied())) {
         return None;
     }
-    let at = |number: u64| numbers.iter().position(|other| *other == number).map(|at| items[at].to_owned());
-    let all = (0..=numbers.iter().copied().max()?)
-        .map(|number| at(number).unwrap_or_else(|| templates::no_candidate(number)));
-    Some(json::set(json, &[("candidates", &json::array(all))]))
-}
-
-/// The response with empty candidates before its only one, where that has a higher number than its position: a reader of
-/// the first candidate and a reader by `index` find the same. One of several has content if another stands behind it.
-fn placed(json: &str) -> Option<String> {
-    let items = json::items(json::member(json, "candidates")?)?;
-    let (last, before) = items.split_last()?;
-    let number = if before.is_empty() { json::member(last, "index").and_then(json::count)? } else { 0 };
-    if number == 0 && !before.iter().any(|item| is_hollow(item)) {
-        return None;
-    }
-    let empty = (0..number).map(templates::no_candidate);
-    let filled = before.iter().map(|item| match is_hollow(item) {
-        true => json::map(item, |name, raw| (name != "content").then_some(raw.into()))
-            .raw("content", templates::NO_CONTENT)
-            .finish(),
-        false => (*item).to_owned(),
+    let last = if is_ordered { came.len() as u32 - 1 } else { numbers.iter().copied().max()? };
+    let all = (0..=last).map(|at| {
+        let own =
+            if is_ordered { Some(at as usize) } else { numbers.iter().position(|number| *number == at) };
+        match own.map(|own| came[own]) {
+            None => templates::no_candidate(at.into()),
+            Some(hollow) if by_position && at < last && is_hollow(hollow) => {
+                let kept = json::map(hollow.raw(), |name, raw| (name != "content").then_some(raw.into()));
+                kept.raw("content", templates::NO_CONTENT).finish()
+            }
+            Some(candidate) => candidate.raw().to_owned(),
+        }
     });
-    let all = json::array(empty.chain(filled).chain([(*last).to_owned()]));
-    Some(json::set(json, &[("candidates", &all)]))
+    Some(json::array(all))
 }
 
 /// Whether a candidate without content stands before another one.
-fn has_hollow(json: &str) -> bool {
-    let items = json::member(json, "candidates").and_then(json::items);
-    let before = items.as_deref().and_then(<[_]>::split_last).map_or(&[][..], |(_, before)| before);
-    before.iter().any(|item| is_hollow(item))
+fn has_hollow<'d>(candidates: impl Iterator<Item = Value<'d>>) -> bool {
+    let mut candidates = candidates.peekable();
+    std::iter::from_fn(|| candidates.next().filter(|_| candidates.peek().is_some())).any(is_hollow)
 }
 
 /// Whether a candidate has no content: litellm passes over it, and takes the next for the first.
-fn is_hollow(item: &str) -> bool {
-    json::member(item, "content").is_none_or(|content| content == "null")
+fn is_hollow(candidate: Value<'_>) -> bool {
+    candidate.get("content").is_none()
 }
 
 /// A top-level field of the first frame that has it.
@@ -280,10 +290,4 @@ fn field<'b>(
         let text = std::str::from_utf8(data).ok()?;
         Some((name, json::member(text, name)?.to_owned()))
     })
-}
-
-/// Whether the data was read as one thing that is not of this format.
-fn is_foreign(parts: &[Part]) -> bool {
-    let beside = |part: &Part| part.delta.place.inner == BESIDE;
-    parts.iter().any(|part| beside(part) && matches!(part.delta.kind, DeltaKind::Opaque { .. }))
 }

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::grammar::{SIGNATURES, filled, integer, is_void};
-use super::place::{Field, put};
-use super::read::opaque;
-use crate::delta::{CallDelta, CallFlavor, Channel, Delta, DeltaKind, Runs, Slot, Text};
+use super::grammar::{Field, SIGNATURES, filled, integer, is_void};
+use super::read::{Holder, opaque};
+use crate::delta::{CallDelta, CallFlavor, Channel, DeltaKind, Runs, Slot, Text};
 use crate::json;
 use crate::wire::document::Value;
 use crate::wire::{DecodeError, Decoded, Odd};
@@ -13,38 +12,32 @@ use crate::wire::{DecodeError, Decoded, Odd};
 /// Reads the payload of one `delta` or `message`: reasoning, content, refusal, calls.
 pub(super) struct BodyReader<'r> {
     pub(super) into: &'r mut Decoded,
-    /// The choice, and its position in the frame.
-    pub(super) number: u32,
-    pub(super) outer: usize,
+    pub(super) holder: Holder,
     pub(super) whole: bool,
 }
 
 impl BodyReader<'_> {
     pub(super) fn body(&mut self, body: Value<'_>) -> Result<(), DecodeError> {
         self.reasoning(body)?;
-        match body.get("content").map(|content| Content::read(content, "content")).transpose()? {
-            Some(Content::Text(text)) => {
-                self.text(Channel::Content, &text, Field::Content, 0, bit(Field::Content));
+        if let Some(content) = body.get("content") {
+            match Content::read(content, "content")? {
+                Content::Text(text) => self.text(Channel::Content, &text, content, Field::Content.bit()),
+                Content::List(list) => list.items().try_for_each(|part| self.content_part(part))?,
             }
-            Some(Content::List(list)) => {
-                for (item, part) in list.items().enumerate() {
-                    self.content_part(part, item)?;
-                }
-            }
-            None => {}
         }
         if let Some(audio) = body.get("audio") {
             let audio = audio.expect_object("audio")?;
-            if let Some(text) = string(audio, "transcript")? {
-                self.text(Channel::Content, &text, Field::Transcript, 0, 0);
+            if let Some(text) = audio.filled("transcript")? {
+                let kind = DeltaKind::Text { channel: Channel::Content, text };
+                self.push(Slot::Speech, kind, audio, 0);
             }
             if let Some(data) = audio.get("data").filter(|data| !is_void(data.raw())) {
                 let kind = opaque("audio", Runs::Server, data.raw().len());
-                self.push(Slot::None, kind, Field::Audio, 0);
+                self.push(Slot::None, kind, audio, Field::Audio.bit());
             }
         }
-        if let Some(text) = string(body, "refusal")? {
-            self.text(Channel::Refusal, &text, Field::Refusal, 0, 0);
+        if let Some(refusal) = body.get("refusal") {
+            self.text(Channel::Refusal, &refusal.expect_string("refusal")?, refusal, 0);
         }
         self.calls(body)
     }
@@ -52,49 +45,47 @@ impl BodyReader<'_> {
     fn reasoning(&mut self, body: Value<'_>) -> Result<(), DecodeError> {
         let details = Details::read(body)?;
         // Twins repeat each other and are said once; one that says something else is payload of its own.
+        let twin = |name| body.said(name).map(|text| text.unwrap_or_default());
         let twins = [
-            (string(body, "reasoning_content")?, Field::ReasoningContent),
-            (string(body, "reasoning")?, Field::Reasoning),
+            (twin("reasoning_content")?, body.get("reasoning_content"), Field::ReasoningContent),
+            (twin("reasoning")?, body.get("reasoning"), Field::Reasoning),
         ];
         let mut said: Option<&str> = None;
-        for (at, (twin, field)) in twins.iter().enumerate() {
-            let Some(text) = twin.as_deref().filter(|text| !text.is_empty() && said != Some(*text)) else {
-                continue;
-            };
-            let mut fields = bit(*field);
-            for (other, field) in &twins[at + 1..] {
-                fields |= if other.as_deref() == Some(text) { bit(*field) } else { 0 };
+        for (at, (text, came, field)) in twins.iter().enumerate() {
+            let Some(came) = came.filter(|_| said != Some(text)) else { continue };
+            let mut fields = field.bit();
+            for (other, _, field) in &twins[at + 1..] {
+                fields |= if other == text { field.bit() } else { 0 };
             }
-            if details.text == text {
-                fields |= bit(Field::ReasoningDetail);
+            if details.text == *text {
+                fields |= Field::Detail.bit();
             }
-            self.text(Channel::Reasoning, text, *field, 0, fields);
-            said = Some(text);
+            self.text(Channel::Reasoning, text, came, fields);
+            said = Some(&**text).filter(|text| !text.is_empty()).or(said);
         }
-        for (item, [first, second]) in details.items.iter().enumerate() {
-            let field = Field::ReasoningDetail;
+        for Detail { came, texts: [first, second] } in &details.items {
             if said != Some(&details.text) {
-                self.text(Channel::Reasoning, first, field, item, bit(field));
+                self.text(Channel::Reasoning, first, *came, Field::Detail.bit());
             }
-            self.text(Channel::Reasoning, second, field, item, bit(Field::Other));
+            self.text(Channel::Reasoning, second, *came, Field::Summary.bit());
         }
         let signs =
             |(name, value): (Cow<'_, str>, Value<'_>)| SIGNATURES.contains(&&*name) && !is_void(value.raw());
         if details.are_signed || body.unknown().any(signs) {
-            self.push(Slot::Run, DeltaKind::Signature, Field::Signature, 0);
+            self.push(Slot::Run, DeltaKind::Signature, body, Field::Signature.bit());
         }
         Ok(())
     }
 
-    fn content_part(&mut self, part: Value<'_>, item: usize) -> Result<(), DecodeError> {
+    fn content_part(&mut self, part: Value<'_>) -> Result<(), DecodeError> {
         if part.is_string() {
             // Some clients take a string for a part with nothing but text.
-            self.text(Channel::Content, &part.text(), Field::ContentItem, item, bit(Field::ContentItem));
+            self.text(Channel::Content, &part.text(), part, Field::ContentItem.bit());
             return Ok(());
         }
-        let text = string(part, "text")?;
+        let text = part.said("text")?;
         let untyped = if text.is_some() { "text" } else { "unknown" };
-        let kind = string(part, "type")?.filter(|kind| !kind.is_empty()).unwrap_or(Cow::Borrowed(untyped));
+        let kind = part.said("type")?.filter(|kind| !kind.is_empty()).unwrap_or(Cow::Borrowed(untyped));
         let thinking =
             part.get("thinking").map(|thinking| Content::read(thinking, "thinking")).transpose()?;
         let own = match &*kind {
@@ -108,9 +99,7 @@ impl BodyReader<'_> {
         if ["text", "thinking"].iter().any(is_foreign) {
             self.into.odd = self.into.odd.or(Some(Odd::Foreign));
         }
-        let mut say = |channel, text: &str| {
-            self.text(channel, text, Field::ContentItem, item, bit(Field::ContentItem));
-        };
+        let mut say = |channel, text: &str| self.text(channel, text, part, Field::ContentItem.bit());
         match (text, thinking) {
             (Some(text), _) if own == "text" => say(Channel::Content, &text),
             (_, Some(thinking)) if own == "thinking" => say(Channel::Reasoning, &thinking.joined()?),
@@ -118,7 +107,7 @@ impl BodyReader<'_> {
             (text, _) => {
                 say(Channel::Content, &text.unwrap_or_default());
                 let kind = opaque(&kind, Runs::Unknown, part.raw().len());
-                self.push(Slot::None, kind, Field::ContentItem, item);
+                self.push(Slot::None, kind, part, Field::ContentItem.bit());
             }
         }
         Ok(())
@@ -126,21 +115,19 @@ impl BodyReader<'_> {
 
     fn calls(&mut self, body: Value<'_>) -> Result<(), DecodeError> {
         if let Some(calls) = body.get("tool_calls") {
-            for (item, call) in calls.expect_items("tool_calls")?.enumerate() {
-                if !call.is_null() {
-                    self.tool_call(call.expect_object("tool_calls[]")?, item)?;
-                }
+            for call in calls.expect_items("tool_calls")?.filter(|call| !call.is_null()) {
+                self.tool_call(call.expect_object("tool_calls[]")?)?;
             }
         }
         if let Some(call) = body.get("function_call") {
             let call = call.expect_object("function_call")?;
             let delta = self.call_delta(None, call, "arguments", CallFlavor::LegacyFunction)?;
-            self.call(Slot::Call { index: None }, delta, Field::FunctionCall, 0);
+            self.call(Slot::Call { index: None }, delta, call);
         }
         Ok(())
     }
 
-    fn tool_call(&mut self, call: Value<'_>, item: usize) -> Result<(), DecodeError> {
+    fn tool_call(&mut self, call: Value<'_>) -> Result<(), DecodeError> {
         let (function, custom) = (call.get("function"), call.get("custom"));
         let (tool, input, flavor) = match (function, custom) {
             // Which of them runs is up to the client; only one could be judged.
@@ -151,7 +138,7 @@ impl BodyReader<'_> {
             (None, Some(custom)) => (custom.expect_object("custom")?, "input", CallFlavor::Custom),
             (None, None) if call.unknown().any(|(_, value)| !is_void(value.raw())) => {
                 let kind = opaque("tool_call", Runs::Unknown, call.raw().len());
-                self.push(Slot::None, kind, Field::ToolCall, item);
+                self.push(Slot::None, kind, call, Field::ToolCall.bit());
                 return Ok(());
             }
             // Neither a name nor arguments.
@@ -162,7 +149,7 @@ impl BodyReader<'_> {
         let id = filled(call.get("id")).filter(|id| id != "null");
         let delta = self.call_delta(id.map(Text::from), tool, input, flavor)?;
         let index = call.get("index").and_then(|index| integer(index.raw()));
-        self.call(Slot::Call { index }, delta, Field::ToolCall, item);
+        self.call(Slot::Call { index }, delta, call);
         Ok(())
     }
 
@@ -175,7 +162,7 @@ impl BodyReader<'_> {
     ) -> Result<CallDelta, DecodeError> {
         Ok(CallDelta {
             id,
-            name: string(tool, "name")?.filter(|name| !name.is_empty()).map(Text::from),
+            name: tool.filled("name")?,
             arguments: filled(tool.get(input)).map(Text::from),
             flavor,
             starts: self.whole,
@@ -184,29 +171,22 @@ impl BodyReader<'_> {
         })
     }
 
-    fn call(&mut self, slot: Slot, call: CallDelta, field: Field, item: usize) {
+    fn call(&mut self, slot: Slot, call: CallDelta, came: Value<'_>) {
         // In a whole response even a call that says nothing is one; in a stream it is an empty continuation.
         if call.starts || call.id.is_some() || call.name.is_some() || call.arguments.is_some() {
-            self.push(slot, DeltaKind::Call(call), field, item);
+            self.push(slot, DeltaKind::Call(call), came, 0);
         }
     }
 
-    fn text(&mut self, channel: Channel, text: &str, field: Field, item: usize, fields: u16) {
+    fn text(&mut self, channel: Channel, text: &str, element: Value<'_>, fields: u16) {
         if !text.is_empty() {
-            let slot = if field == Field::Transcript { Slot::Speech } else { Slot::Run };
-            let delta = Delta::new(self.number, slot, DeltaKind::Text { channel, text: text.into() });
-            self.into.deltas.push(put(delta, self.outer, field, item).read_in(fields));
+            self.push(Slot::Run, DeltaKind::Text { channel, text: text.into() }, element, fields);
         }
     }
 
-    fn push(&mut self, slot: Slot, kind: DeltaKind, field: Field, item: usize) {
-        self.into.deltas.push(put(Delta::new(self.number, slot, kind), self.outer, field, item));
+    fn push(&mut self, slot: Slot, kind: DeltaKind, element: Value<'_>, fields: u16) {
+        self.into.deltas.push(self.holder.says(slot, kind, element).read_in(fields));
     }
-}
-
-/// The bit of a field among those that a client may read alone.
-fn bit(field: Field) -> u16 {
-    1 << (field as u16)
 }
 
 /// What is not plain about the fields of a call, whatever came before it.
@@ -254,7 +234,7 @@ impl<'d> Content<'d> {
         };
         list.items()
             .try_fold(String::new(), |mut all, part| {
-                all.push_str(&string(part.expect_object("thinking[]")?, "text")?.unwrap_or_default());
+                all.push_str(&part.expect_object("thinking[]")?.said("text")?.unwrap_or_default());
                 Ok(all)
             })
             .map(Cow::Owned)
@@ -264,40 +244,36 @@ impl<'d> Content<'d> {
 /// What `reasoning_details` say.
 #[derive(Default)]
 struct Details<'d> {
-    /// For each its text, or its summary where it has none; and a summary beside the text that says something else.
-    items: Vec<[Cow<'d, str>; 2]>,
-    /// The first of all.
+    items: Vec<Detail<'d>>,
+    /// The first texts of all.
     text: String,
     are_signed: bool,
+}
+
+struct Detail<'d> {
+    came: Value<'d>,
+    /// Its text, or its summary where it has none; and a summary beside the text that says something else.
+    texts: [Cow<'d, str>; 2],
 }
 
 impl<'d> Details<'d> {
     fn read(body: Value<'d>) -> Result<Self, DecodeError> {
         let mut details = Self::default();
         let Some(list) = body.get("reasoning_details") else { return Ok(details) };
-        for detail in list.expect_items("reasoning_details")? {
-            if detail.is_null() {
-                details.items.push(Default::default());
-                continue;
-            }
-            let detail = detail.expect_object("reasoning_details[]")?;
-            let text = string(detail, "text")?.unwrap_or_default();
-            let summary = string(detail, "summary")?.unwrap_or_default();
+        for came in list.expect_items("reasoning_details")?.filter(|detail| !detail.is_null()) {
+            let detail = came.expect_object("reasoning_details[]")?;
+            let text = detail.said("text")?.unwrap_or_default();
+            let summary = detail.said("summary")?.unwrap_or_default();
             let (first, second) = match (text.is_empty(), text == summary) {
                 (true, _) => (summary, Cow::default()),
                 (_, true) => (text, Cow::default()),
                 _ => (text, summary),
             };
             details.text.push_str(&first);
-            details.items.push([first, second]);
+            details.items.push(Detail { came, texts: [first, second] });
             let signed = |name: &&str| detail.get(name).is_some_and(|raw| !is_void(raw.raw()));
             details.are_signed |= ["data", "signature"].iter().any(signed);
         }
         Ok(details)
     }
-}
-
-/// A field that has to be a string, if it is there.
-fn string<'d>(object: Value<'d>, name: &str) -> Result<Option<Cow<'d, str>>, DecodeError> {
-    object.get(name).map(|field| field.expect_string(name)).transpose()
 }

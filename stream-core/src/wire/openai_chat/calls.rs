@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::place::{self, Field};
+use super::grammar::Field;
 use crate::block::BlockKey;
 use crate::delta::{CallDelta, CallFlavor, DeltaKind, Slot, Text};
 use crate::json;
@@ -182,10 +182,12 @@ impl ChoiceLedger {
     }
 }
 
-/// What a part is to the reader of a turn. A field that clients do not read answers nothing, and is not written anew.
+/// What a part is to the reader of a turn. A field that clients do not read answers nothing, and is not written anew. Lines
+/// that are no event stand in none.
 fn weight(part: &Part) -> Weight {
-    let is_read = || {
-        matches!(place::field(part.delta.place), Some(Field::ToolCall | Field::ContentItem | Field::Audio))
+    let is_read = || match Field::of(&part.delta) {
+        Some(field) => matches!(field, Field::ToolCall | Field::ContentItem | Field::Audio),
+        None => part.delta.site.element.is_empty(),
     };
     match &part.delta.kind {
         DeltaKind::Opaque { .. } if !is_read() => Weight::Aside,

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use crate::json;
+use crate::delta::Delta;
+use crate::json::{self, Object};
 use crate::wire::document::{Of, Spans, Table, Value};
 
 /// A chunk, or a whole response.
@@ -98,6 +99,48 @@ pub(super) const SIGNATURES: [&str; 3] = ["reasoning_encrypted", "reasoning_opaq
 /// Unknown fields of a delta that hold words about it, never output.
 pub(super) const SILENT: [&str; 5] = ["channel", "phase", "name", "token_id", "type"];
 
+/// A field of a choice that says a delta, as a bit of the delta's site: of fields that say the same text a client may read any, and
+/// the delta is that of the first of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Content,
+    ContentItem,
+    ReasoningContent,
+    Reasoning,
+    /// One of `reasoning_details`: its text, or its summary where it has none.
+    Detail,
+    /// A summary beside the text of a detail.
+    Summary,
+    ToolCall,
+    Audio,
+    Signature,
+    FailedGeneration,
+}
+
+impl Field {
+    pub(super) const ALL: [Self; 10] = [
+        Self::Content,
+        Self::ContentItem,
+        Self::ReasoningContent,
+        Self::Reasoning,
+        Self::Detail,
+        Self::Summary,
+        Self::ToolCall,
+        Self::Audio,
+        Self::Signature,
+        Self::FailedGeneration,
+    ];
+
+    pub(super) fn bit(self) -> u16 {
+        1 << (self as u16)
+    }
+
+    /// The field that says a delta, where it is one of these: all others are told by the kind of the delta.
+    pub(super) fn of(delta: &Delta) -> Option<Self> {
+        Self::ALL.get(delta.site.fields.trailing_zeros() as usize).copied()
+    }
+}
+
 /// What tells a chunk or a body of this format from all others, however odd the rest of it is.
 static PROBE: Table =
     Table::loose(&[("choices", Of::List(&Of::Object(&MESSAGE_PROBE))), ("object", Of::Leaf)]);
@@ -139,6 +182,28 @@ pub(super) fn number(choice: Value<'_>) -> u32 {
 /// The number that an index says.
 pub(super) fn number_of(index: Option<Value<'_>>) -> u32 {
     index.and_then(|raw| integer(raw.raw())).and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
+}
+
+/// The chunk, or the whole response, that a text is.
+pub(super) fn chunk<'d>(spans: &'d mut Spans, text: &'d str) -> Option<Value<'d>> {
+    spans.read(text, Of::Object(&CHUNK)).ok().filter(|chunk| chunk.is_object())
+}
+
+/// What there is of the envelope around the choices.
+pub(super) fn envelope(chunk: Option<Value<'_>>) -> Object {
+    json::only(chunk.map_or("{}", Value::raw), &KEPT_OF_CHUNK)
+}
+
+/// The provider's own word for the finish of a choice.
+pub(super) fn native_finish(choice: &str) -> Option<&str> {
+    json::member(choice, "native_finish_reason").filter(|raw| *raw != "null")
+}
+
+/// The token counts of a chunk, wherever they stand.
+pub(super) fn usage(chunk: Value<'_>) -> Option<Value<'_>> {
+    let of_choice = || chunk.get("choices")?.items().find_map(|choice| choice.get("usage"));
+    let groq = || chunk.get("x_groq")?.get("usage");
+    chunk.get("usage").or_else(of_choice).or_else(groq)
 }
 
 /// Whether the `role` of a delta or message is one that answers have.

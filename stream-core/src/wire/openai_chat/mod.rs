@@ -17,7 +17,6 @@ mod calls;
 mod grammar;
 mod interleaved;
 mod pieces;
-mod place;
 mod read;
 mod rebuild;
 mod templates;

@@ -6,12 +6,11 @@ use memchr::memmem;
 
 use super::body::{BodyReader, Content};
 use super::grammar::{
-    CHUNK, ERROR, FAILED, KEPT_OF_ERROR, SIGNATURES, SILENT, filled, has_role, integer, is_void, number,
-    number_of,
+    self, CHUNK, ERROR, FAILED, Field, KEPT_OF_ERROR, SIGNATURES, SILENT, filled, has_role, integer, is_void,
+    number, number_of,
 };
-use super::place::{Field, put};
 use crate::delta::{
-    Delta, DeltaKind, FinishKind, FinishReason, Restated, Runs, Slot, Text, UpstreamError, Usage,
+    Delta, DeltaKind, FinishKind, FinishReason, Restated, Runs, Slot, Span, Text, UpstreamError, Usage,
 };
 use crate::json;
 use crate::sse::Frame;
@@ -60,9 +59,9 @@ fn document(data: &[u8], form: Form, into: &mut Decoded) -> Result<bool, DecodeE
     let mut spans = Spans::default();
     spans.decode(text, Of::Object(&CHUNK), expected).and_then(|chunk| {
         if chunk.is_object() {
-            ChunkReader { into, whole: form == Form::Whole }.chunk(chunk, data, form)?;
+            ChunkReader { into, whole: form == Form::Whole }.chunk(chunk, text, form)?;
         } else {
-            into.deltas.push(unknown("unknown", data));
+            into.deltas.push(unknown("unknown", chunk, text));
         }
         Ok(chunk.is_object())
     })
@@ -78,6 +77,21 @@ enum Form {
     },
 }
 
+/// The choice that deltas are read from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Holder {
+    number: u32,
+    span: Span,
+    position: u32,
+}
+
+impl Holder {
+    /// What an element within the choice says.
+    pub(super) fn says(self, slot: Slot, kind: DeltaKind, element: Value<'_>) -> Delta {
+        Delta::new(self.number, slot, kind).at(element.site()).held_by(self.span, self.position)
+    }
+}
+
 struct ChunkReader<'r> {
     into: &'r mut Decoded,
     /// A whole response: bodies are messages, and every call is there at once.
@@ -85,7 +99,7 @@ struct ChunkReader<'r> {
 }
 
 impl ChunkReader<'_> {
-    fn chunk(&mut self, chunk: Value<'_>, data: &[u8], form: Form) -> Result<(), DecodeError> {
+    fn chunk(&mut self, chunk: Value<'_>, data: &str, form: Form) -> Result<(), DecodeError> {
         let before = self.into.deltas.len();
         if form != Form::Whole {
             apis::one(self.into, chunk, &["candidates"], &[])?;
@@ -93,7 +107,7 @@ impl ChunkReader<'_> {
         self.meta(chunk);
         let choices = chunk.get("choices");
         let is_lone = choices.is_some_and(|choices| choices.items().nth(1).is_none());
-        for (outer, choice) in
+        for (position, choice) in
             choices.map(|list| list.expect_items("choices")).transpose()?.into_iter().flatten().enumerate()
         {
             let choice = choice.expect_object("choices[]")?;
@@ -107,25 +121,31 @@ impl ChunkReader<'_> {
             let needs_none = self.whole && is_lone && index.is_none();
             if !needs_none && index.is_none_or(|raw| json::count(raw.raw()).is_none()) {
                 self.odd(Odd::Number);
-            } else if (self.whole || !is_lone) && number as usize != outer {
+            } else if (self.whole || !is_lone) && number as usize != position {
                 self.odd(Odd::Position);
             } else if !self.whole && !delta.is_none_or(has_role) {
                 self.odd(Odd::Type);
             }
-            self.choice(choice, number, delta, outer)?;
+            self.choice(choice, Holder { number, span: choice.site(), position: position as u32 }, delta)?;
         }
         self.lone_signature(before);
-        for (outer, choice) in choices.into_iter().flat_map(Value::items).enumerate() {
-            self.finish(choice, outer)?;
+        for (position, choice) in choices.into_iter().flat_map(Value::items).enumerate() {
+            let Some(came) = choice.get("finish_reason") else { continue };
+            let word = came.expect_string("finish_reason")?;
+            if !word.is_empty() {
+                let finish = DeltaKind::Finish(FinishReason::new(finish_kind(&word), word));
+                let holder =
+                    Holder { number: number(choice), span: choice.site(), position: position as u32 };
+                self.into.deltas.push(holder.says(Slot::None, finish, came));
+            }
         }
-        self.usage(chunk, choices);
+        self.usage(chunk);
         let failed = chunk.get(FAILED);
         match chunk.get("error") {
             Some(error) if !is_void(error.raw()) => self.error(error, failed),
             _ if form == (Form::Chunk { is_error: true }) => {
                 let mut spans = Spans::default();
-                let document = std::str::from_utf8(data).unwrap_or_default();
-                self.error(spans.decode(document, Of::Object(&ERROR), "an error")?, None);
+                self.error(spans.decode(data, Of::Object(&ERROR), "an error")?, None);
             }
             _ => self.failed_generation(failed),
         }
@@ -159,9 +179,8 @@ impl ChunkReader<'_> {
     fn choice(
         &mut self,
         choice: Value<'_>,
-        number: u32,
+        holder: Holder,
         delta: Option<Value<'_>>,
-        outer: usize,
     ) -> Result<(), DecodeError> {
         let delta = delta.map(|delta| delta.expect_object("delta")).transpose()?;
         let message = match choice.get("message") {
@@ -179,27 +198,30 @@ impl ChunkReader<'_> {
             self.odd(if delta.is_some() { Odd::Foreign } else { Odd::Type });
         }
         let before = self.into.deltas.len();
-        let mut reader = BodyReader { into: self.into, number, outer, whole: self.whole };
+        let mut reader = BodyReader { into: self.into, holder, whole: self.whole };
         if let Some(body) = body {
             reader.body(body)?;
         }
         let has_payload = self.into.deltas[before..].iter().any(|delta| delta.kind.is_payload());
-        if !has_payload && body.is_some_and(|body| body.get("role").is_some()) {
-            self.push(number, outer, Slot::None, DeltaKind::Role);
+        let mut push = |slot, kind, element| self.into.deltas.push(holder.says(slot, kind, element));
+        if !has_payload && let Some(role) = body.and_then(|body| body.get("role")) {
+            push(Slot::None, DeltaKind::Role, role);
         }
         if !self.whole && message.is_none() {
-            self.copies(choice, number, delta, outer)?;
+            self.copies(choice, holder, delta)?;
         } else if let Some(text) = choice.get("text") {
-            self.copy(&text.text(), body, number, outer, Field::Text);
+            self.copy(&text.text(), text, holder, body);
         }
         let is_note = |(name, value): (Cow<'_, str>, Value<'_>)| {
             !SIGNATURES.contains(&&*name) && !SILENT.contains(&&*name) && !is_void(value.raw())
         };
-        if body.is_some_and(|body| body.unknown().any(is_note)) {
-            self.push(number, outer, Slot::Run, DeltaKind::Annotation { ahead: false });
+        let mut push = |kind, element| self.into.deltas.push(holder.says(Slot::Run, kind, element));
+        if let Some(body) = body.filter(|body| body.unknown().any(is_note)) {
+            push(DeltaKind::Annotation { ahead: false }, body);
         }
-        if !has_payload && choice.get("logprobs").is_some_and(|raw| !is_void(raw.raw())) {
-            self.push(number, outer, Slot::Run, DeltaKind::Annotation { ahead: true });
+        let tokens = choice.get("logprobs").filter(|tokens| !has_payload && !is_void(tokens.raw()));
+        if let Some(tokens) = tokens {
+            push(DeltaKind::Annotation { ahead: true }, tokens);
         }
         Ok(())
     }
@@ -208,9 +230,8 @@ impl ChunkReader<'_> {
     fn copies(
         &mut self,
         choice: Value<'_>,
-        number: u32,
+        holder: Holder,
         delta: Option<Value<'_>>,
-        outer: usize,
     ) -> Result<(), DecodeError> {
         if let Some(message) = choice.get("message") {
             let message = message.expect_object("message")?;
@@ -218,56 +239,42 @@ impl ChunkReader<'_> {
                 message.get("content").map(|content| Content::read(content, "content")).transpose()?;
             if holds_more(message, delta) {
                 let kind = opaque("message", Runs::Unknown, message.raw().len());
-                self.into.deltas.push(put(Delta::new(number, Slot::None, kind), outer, Field::Message, 0));
+                self.into.deltas.push(holder.says(Slot::None, kind, message));
             } else if let Some(Content::Text(text)) = content {
-                self.copy(&text, delta, number, outer, Field::Message);
+                self.copy(&text, message, holder, delta);
             }
         }
         if let Some(text) = choice.get("text") {
-            self.copy(&text.text(), delta, number, outer, Field::Text);
+            self.copy(&text.text(), text, holder, delta);
         }
         Ok(())
     }
 
     /// A copy of all text so far. One that equals the delta beside it repeats only that, and shares its fate
     /// without a delta of its own.
-    fn copy(&mut self, text: &str, beside: Option<Value<'_>>, number: u32, outer: usize, field: Field) {
+    fn copy(&mut self, text: &str, element: Value<'_>, holder: Holder, beside: Option<Value<'_>>) {
         let twin = beside.and_then(|body| body.get("content")?.string());
         if !text.is_empty() && twin.as_deref() != Some(text) {
             let kind = DeltaKind::Copy(Restated::body(text));
-            self.into.deltas.push(put(Delta::new(number, Slot::None, kind), outer, field, 0));
+            self.into.deltas.push(holder.says(Slot::None, kind, element));
         }
     }
 
-    fn finish(&mut self, choice: Value<'_>, outer: usize) -> Result<(), DecodeError> {
-        let Some(word) = choice.get("finish_reason") else { return Ok(()) };
-        let word = word.expect_string("finish_reason")?;
-        if !word.is_empty() {
-            let reason = FinishReason::new(finish_kind(&word), word);
-            self.push(number(choice), outer, Slot::None, DeltaKind::Finish(reason));
-        }
-        Ok(())
-    }
-
-    fn usage(&mut self, chunk: Value<'_>, choices: Option<Value<'_>>) {
-        let of_choice = || choices?.items().find_map(|choice| choice.get("usage"));
-        let groq = || chunk.get("x_groq")?.get("usage");
-        let Some(usage) =
-            chunk.get("usage").or_else(of_choice).or_else(groq).filter(|usage| usage.is_object())
-        else {
-            return;
-        };
+    fn usage(&mut self, chunk: Value<'_>) {
+        let Some(usage) = grammar::usage(chunk).filter(|usage| usage.is_object()) else { return };
         let count = |name: &str| usage.get(name).and_then(|raw| integer(raw.raw()));
-        self.into.deltas.push(Delta::stream(DeltaKind::Usage(Usage {
+        let counts = Usage {
             input: count("prompt_tokens"),
             output: count("completion_tokens"),
             total: count("total_tokens"),
-        })));
+        };
+        self.into.deltas.push(Delta::stream(DeltaKind::Usage(counts)).at(usage.site()));
     }
 
     fn error(&mut self, error: Value<'_>, beside: Option<Value<'_>>) {
         let word = |field: Option<Value<'_>>| field.map(|field| Text::from(field.text()));
         self.failed_generation(error.get(FAILED).or(beside));
+        let element = error.site();
         let error = if error.is_object() {
             self.error_notes(error);
             UpstreamError {
@@ -278,42 +285,44 @@ impl ChunkReader<'_> {
             // An error that is a bare string is its own message.
             UpstreamError { code: None, message: word(Some(error)) }
         };
-        self.into.deltas.push(Delta::stream(DeltaKind::Error(error)));
+        self.into.deltas.push(Delta::stream(DeltaKind::Error(error)).at(element));
     }
 
     /// The call that the provider refused, wherever it stands.
     fn failed_generation(&mut self, call: Option<Value<'_>>) {
         if let Some(call) = call {
             let kind = opaque(FAILED, Runs::Unknown, call.raw().len());
-            self.into.deltas.push(put(Delta::new(0, Slot::None, kind), 0, Field::FailedGeneration, 0));
+            let delta = Delta::new(0, Slot::None, kind).at(call.site());
+            self.into.deltas.push(delta.read_in(Field::FailedGeneration.bit()));
         }
     }
 
     /// Routers wrap the provider's own error, call and all, in a field of theirs, as JSON or as its text.
     fn error_notes(&mut self, error: Value<'_>) {
         for (name, value) in error.members() {
-            let value = value.raw();
-            let wraps = name != FAILED && memmem::find(value.as_bytes(), FAILED.as_bytes()).is_some();
+            let raw = value.raw();
+            let wraps = name != FAILED && memmem::find(raw.as_bytes(), FAILED.as_bytes()).is_some();
             if wraps && !KEPT_OF_ERROR.contains(&name.as_ref()) {
-                let kind = opaque(&name, Runs::Unknown, value.len());
-                self.into.deltas.push(put(Delta::new(0, Slot::None, kind), 0, Field::Other, 0));
+                let kind = opaque(&name, Runs::Unknown, raw.len());
+                self.into.deltas.push(Delta::new(0, Slot::None, kind).at(value.site()));
             }
         }
     }
 
     /// A frame must be something; one without deltas is metadata, or nothing this format knows.
-    fn nothing(&mut self, chunk: Value<'_>, data: &[u8]) {
+    fn nothing(&mut self, chunk: Value<'_>, data: &str) {
         let object = chunk.get("object").map(Value::text).unwrap_or_default();
         let choices = chunk.get("choices");
         // Events of other formats have a type, chunks have none.
         let foreign = chunk.get("type").filter(|raw| !is_void(raw.raw()));
         if foreign.is_some() || (choices.is_none() && !object.starts_with("chat.completion")) {
             let kind = chunk.get("type").map_or(object, Value::text);
-            self.into.deltas.push(unknown(if kind.is_empty() { "unknown" } else { &kind }, data));
+            self.into.deltas.push(unknown(if kind.is_empty() { "unknown" } else { &kind }, chunk, data));
         } else if let Some(choice) = choices.and_then(|choices| choices.items().next()) {
-            self.push(number(choice), 0, Slot::None, DeltaKind::Meta);
+            let holder = Holder { number: number(choice), span: choice.site(), position: 0 };
+            self.into.deltas.push(holder.says(Slot::None, DeltaKind::Meta, choice));
         } else {
-            self.into.deltas.push(Delta::stream(DeltaKind::Meta));
+            self.into.deltas.push(Delta::stream(DeltaKind::Meta).at(chunk.site()));
         }
     }
 
@@ -325,10 +334,6 @@ impl ChunkReader<'_> {
             delta.kind = DeltaKind::Meta;
             delta.slot = Slot::None;
         }
-    }
-
-    fn push(&mut self, choice: u32, outer: usize, slot: Slot, kind: DeltaKind) {
-        self.into.deltas.push(put(Delta::new(choice, slot, kind), outer, Field::Other, 0));
     }
 }
 
@@ -367,8 +372,8 @@ fn finish_kind(word: &str) -> FinishKind {
     }
 }
 
-fn unknown(kind: &str, data: &[u8]) -> Delta {
-    put(Delta::new(0, Slot::None, opaque(kind, Runs::Unknown, data.len())), 0, Field::Other, 0)
+fn unknown(kind: &str, document: Value<'_>, data: &str) -> Delta {
+    Delta::new(0, Slot::None, opaque(kind, Runs::Unknown, data.len())).at(document.site())
 }
 
 /// A choice is written behind all choices before it, where a reader by position finds it too (rule 28): the numbers

@@ -2,11 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::grammar::{SIGNATURES, is_void};
-use super::place::{self, Field};
-use super::rebuild::RawChoice;
+use super::grammar::{Field, SIGNATURES, is_void};
 use super::write::ChatWriter;
-use crate::delta::{CallDelta, CallFlavor, Channel, Delta, DeltaKind};
+use crate::delta::{CallDelta, CallFlavor, Channel, Delta, DeltaKind, Slot};
 use crate::ending::Ending;
 use crate::json::{self, Object};
 use crate::wire::template::{MadeEvent, NULL, Raw, object};
@@ -16,42 +14,39 @@ use crate::wire::{Fate, Part};
 /// Members of a `delta`, as name and raw value.
 pub(super) type Members = Vec<(&'static str, String)>;
 
-/// What a part that leaves adds to a delta; empty if nothing is left of it. `index` is the one a call leaves with; calls of
-/// whole responses are `numbered` only by some servers.
-pub(super) fn members(part: &Part, choice: &RawChoice<'_>, index: Option<u64>, numbered: bool) -> Members {
+/// What a part that leaves adds to a delta; empty if nothing is left of it. `data` is what its site means, and `index` the one a
+/// call leaves with; calls of whole responses are `numbered` only by some servers.
+pub(super) fn members(part: &Part, data: &str, index: Option<u64>, numbered: bool) -> Members {
+    let raw = part.delta.site.element.slice(data);
     match &part.delta.kind {
         DeltaKind::Text { text, .. } if text.is_empty() => Members::new(),
         DeltaKind::Text { channel, text } if part.fate == Fate::Inserted => {
             vec![(field_of(*channel), json::quote(text))]
         }
-        DeltaKind::Text { text, .. } => self::text(&part.delta, text, choice),
+        DeltaKind::Text { channel, text } => self::text(&part.delta, *channel, text, raw),
         DeltaKind::Call(call) if call.flavor == CallFlavor::LegacyFunction => {
             vec![("function_call", function(call, "arguments"))]
         }
-        DeltaKind::Call(_) => vec![("tool_calls", json::array([self::call(part, choice, index, numbered)]))],
+        DeltaKind::Call(call) => {
+            vec![("tool_calls", json::array([self::call(call, part.fate, raw, index, numbered)]))]
+        }
         // The only form in which its text came.
         DeltaKind::Copy(copy) if copy.is_first => {
             copy.body.iter().map(|body| ("content", json::quote(body))).collect()
         }
-        DeltaKind::Opaque { .. } => self::opaque(&part.delta, choice),
-        _ if place::field(part.delta.place) == Some(Field::Signature) => signatures(choice),
+        DeltaKind::Opaque { .. } => self::opaque(&part.delta, raw),
+        _ if Field::of(&part.delta) == Some(Field::Signature) => signatures(raw),
         _ => Members::new(),
     }
 }
 
 /// An item of `tool_calls`. A kept one has its known fields as they came; signatures of reasoning hide in
 /// `extra_content` (rule 22).
-fn call(part: &Part, choice: &RawChoice<'_>, index: Option<u64>, numbered: bool) -> String {
-    let DeltaKind::Call(call) = &part.delta.kind else { return String::from("{}") };
-    let raw = match part.fate {
-        Fate::Inserted => None,
-        _ => choice.item("tool_calls", place::item(part.delta.place)),
-    };
+fn call(call: &CallDelta, fate: Fate, raw: &str, index: Option<u64>, numbered: bool) -> String {
     let custom = call.flavor == CallFlavor::Custom;
     let body = if custom { "custom" } else { "function" };
-    let raw = raw.unwrap_or("{}");
     let numbered = object! { "index": index.filter(|_| numbered) };
-    if part.fate == Fate::Kept {
+    if fate == Fate::Kept {
         let kept = json::map(raw, |name, value| match name {
             "id" | "type" | "extra_content" => Some(Cow::Borrowed(value)),
             name if name == body => Some(json::only(value, &["name", "arguments", "input"]).finish().into()),
@@ -62,7 +57,7 @@ fn call(part: &Part, choice: &RawChoice<'_>, index: Option<u64>, numbered: bool)
     // Clients answer a call by its id.
     let made = || format!("call_inserted_{}", index.unwrap_or(0));
     let id = call.id.as_deref().map(Cow::Borrowed);
-    let id = id.or_else(|| (part.fate == Fate::Inserted).then(|| made().into()));
+    let id = id.or_else(|| (fate == Fate::Inserted).then(|| made().into()));
     let input = if custom { "input" } else { "arguments" };
     let item = object! {
         "id": id.as_deref(),
@@ -78,33 +73,26 @@ fn function(call: &CallDelta, field: &str) -> String {
     object! { "name": call.name.as_deref(), field: arguments }.finish()
 }
 
-fn text(delta: &Delta, text: &str, choice: &RawChoice<'_>) -> Members {
-    let item = place::item(delta.place);
-    match place::field(delta.place) {
-        Some(Field::ContentItem) => vec![("content", json::array([content_item(delta, text)]))],
+fn text(delta: &Delta, channel: Channel, text: &str, raw: &str) -> Members {
+    match Field::of(delta) {
+        Some(Field::ContentItem) => vec![("content", json::array([content_item(channel, text)]))],
         Some(Field::Reasoning) => vec![("reasoning", json::quote(text))],
-        Some(Field::ReasoningDetail) => {
-            let detail = detail(choice.item("reasoning_details", item).unwrap_or("{}"), Some(text));
-            vec![("reasoning_details", json::array([detail]))]
+        Some(Field::Detail | Field::Summary) => {
+            vec![("reasoning_details", json::array([detail(raw, Some(text))]))]
         }
-        Some(Field::Transcript) => {
-            let id = choice.body("audio").and_then(|audio| json::member(audio, "id"));
-            vec![("audio", object! { "id": id.map(Raw), "transcript": text }.finish())]
+        _ if delta.slot == Slot::Speech => {
+            let id = json::member(raw, "id").map(Raw);
+            vec![("audio", object! { "id": id, "transcript": text }.finish())]
         }
-        _ => match delta.kind {
-            DeltaKind::Text { channel, .. } => vec![(field_of(channel), json::quote(text))],
-            _ => Members::new(),
-        },
+        _ => vec![(field_of(channel), json::quote(text))],
     }
 }
 
 /// A part of a content list that says `text`.
-fn content_item(delta: &Delta, text: &str) -> String {
+fn content_item(channel: Channel, text: &str) -> String {
     let plain = text_item(&json::quote(text));
-    match delta.kind {
-        DeltaKind::Text { channel: Channel::Reasoning, .. } => {
-            object! { "type": "thinking", "thinking": Raw(json::array([plain])) }.finish()
-        }
+    match channel {
+        Channel::Reasoning => object! { "type": "thinking", "thinking": Raw(json::array([plain])) }.finish(),
         _ => plain,
     }
 }
@@ -114,17 +102,11 @@ pub(super) fn text_item(quoted: &str) -> String {
     object! { "type": "text", "text": Raw(quoted) }.finish()
 }
 
-fn opaque(delta: &Delta, choice: &RawChoice<'_>) -> Members {
-    let item = |name| choice.item(name, place::item(delta.place));
-    let listed =
-        |name, item: Option<Cow<'_, str>>| item.map(|item| (name, json::array([item]))).into_iter().collect();
-    match place::field(delta.place) {
-        Some(Field::ContentItem) => listed("content", item("content").map(untold)),
-        Some(Field::ToolCall) => listed("tool_calls", item("tool_calls").map(Cow::Borrowed)),
-        Some(Field::Audio) => {
-            let audio = choice.body("audio").unwrap_or("{}");
-            vec![("audio", json::only(audio, &["id", "data", "expires_at"]).finish())]
-        }
+fn opaque(delta: &Delta, raw: &str) -> Members {
+    match Field::of(delta) {
+        Some(Field::ContentItem) => vec![("content", json::array([untold(raw)]))],
+        Some(Field::ToolCall) => vec![("tool_calls", json::array([raw]))],
+        Some(Field::Audio) => vec![("audio", json::only(raw, &["id", "data", "expires_at"]).finish())],
         _ => Members::new(),
     }
 }
@@ -138,26 +120,16 @@ fn untold(raw: &str) -> Cow<'_, str> {
     }
 }
 
-/// Signatures and encrypted reasoning, without the text they may stand beside (rule 22).
-pub(super) fn signatures(choice: &RawChoice<'_>) -> Members {
-    let mut members = Members::new();
-    let signed: Vec<String> = choice
-        .details()
-        .iter()
-        .filter(|raw| {
-            ["data", "signature"].iter().any(|name| json::member(raw, name).is_some_and(|raw| !is_void(raw)))
-        })
-        .map(|raw| detail(raw, None))
-        .collect();
-    if !signed.is_empty() {
-        members.push(("reasoning_details", json::array(signed)));
-    }
-    for name in SIGNATURES {
-        if let Some(raw) = choice.body(name) {
-            members.push((name, raw.to_owned()));
-        }
-    }
-    members
+/// Signatures and encrypted reasoning of a delta or message, without the text they may stand beside (rule 22).
+pub(super) fn signatures(body: &str) -> Members {
+    let said = |raw: &str, name| json::member(raw, name).is_some_and(|raw| !is_void(raw));
+    let details = json::member(body, "reasoning_details").and_then(json::items).unwrap_or_default();
+    let signed = details.into_iter().filter(|raw| said(raw, "data") || said(raw, "signature"));
+    let signed: Vec<String> = signed.map(|raw| detail(raw, None)).collect();
+    let details = (!signed.is_empty()).then(|| ("reasoning_details", json::array(signed)));
+    let beside = SIGNATURES.into_iter().filter_map(|name| Some((name, json::member(body, name)?)));
+    let beside = beside.filter(|(_, raw)| *raw != "null").map(|(name, raw)| (name, raw.to_owned()));
+    details.into_iter().chain(beside).collect()
 }
 
 /// One of `reasoning_details` with other text; without any, its text is emptied and its signature stays.
@@ -227,10 +199,9 @@ impl Finish {
     }
 }
 
-/// A chunk with an envelope, an object to be continued; `choice` is empty for one without.
-pub(super) fn chunk(envelope: &str, choice: &str, usage: Option<&str>) -> String {
-    let usage = usage.map(|usage| format!(",\"usage\":{usage}")).unwrap_or_default();
-    format!("{envelope},\"choices\":[{choice}]{usage}}}")
+/// A chunk with an envelope; `choice` is empty for one without.
+pub(super) fn chunk(envelope: &Object, choice: &str, usage: Option<&str>) -> String {
+    envelope.clone().raw("choices", &json::array([choice])).maybe("usage", usage).finish()
 }
 
 /// A whole response with an envelope.
@@ -250,9 +221,12 @@ pub(in crate::wire) fn error(ending: &Ending) -> Object {
     object! { "error": object! { "message": message, "type": kind, "param": NULL, "code": Raw(code) } }
 }
 
-/// The envelope where nothing of the upstream has come.
-pub(super) fn envelope(object: &str) -> Object {
-    object! { "id": "chatcmpl-blocked", "object": object, "created": 0_u64, "model": "" }
+/// An envelope as it came, or the one of a document with this name where none did.
+pub(super) fn envelope(came: Object, object: &str) -> Object {
+    match came.is_empty() {
+        true => object! { "id": "chatcmpl-blocked", "object": object, "created": 0_u64, "model": "" },
+        false => came,
+    }
 }
 
 /// What the documents of a stream, and a whole one, call themselves.

@@ -5,49 +5,50 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::calls::ChoiceLedger;
-use super::grammar::SIGNATURES;
-use super::place::{self, Field};
-use super::rebuild::{RawChoice, RawChunk};
+use super::grammar::{self, Field, SIGNATURES};
+use super::rebuild::{self, CameChunk};
 use super::templates::{self, Finish, Members};
 use super::write::ChatWriter;
 use crate::delta::{Channel, DeltaKind};
 use crate::json::{self, Object};
+use crate::wire::document::{Spans, Value};
 use crate::wire::writer::WholeBody;
 use crate::wire::{Ending, Fate, Part};
 
 impl WholeBody for ChatWriter {
     /// The body with what is left of its choices.
     fn body(&mut self, came: &Bytes, parts: &[Part], refusal: Option<&str>) -> String {
-        let raw = RawChunk::read(came).unwrap_or_default();
-        if parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Error(_))) {
-            let with_generation = parts.iter().any(|part| {
-                part.fate == Fate::Kept && place::field(part.delta.place) == Some(Field::FailedGeneration)
-            });
-            return raw.known().raw("error", &raw.error(with_generation)).finish();
+        let data = std::str::from_utf8(came).unwrap_or_default();
+        let mut spans = Spans::default();
+        let came = CameChunk { data, chunk: grammar::chunk(&mut spans, data) };
+        let envelope = grammar::envelope(came.chunk);
+        if let Some(error) = parts.iter().find(|part| matches!(part.delta.kind, DeltaKind::Error(_))) {
+            return envelope.raw("error", &rebuild::error(error, parts, data)).finish();
         }
-        let document = raw.object(templates::COMPLETION);
-        let usage = raw.usage;
         // A body without choices is still answered with one: refused, or with the notice.
-        let mut of_choices: Vec<RawChoice<'_>> = raw.choices.into_iter().map(RawChoice::of_message).collect();
-        if of_choices.is_empty() {
-            of_choices.push(RawChoice::default());
+        let mut choices: Vec<Option<Value<'_>>> = came.choices().map(Some).collect();
+        if choices.is_empty() {
+            choices.push(None);
         }
-        let mut of_parts = vec![Vec::new(); of_choices.len()];
+        let mut of_choices = vec![Vec::new(); choices.len()];
+        let number_of = |choice: &Option<Value<'_>>| choice.map_or(0, grammar::number);
         for part in parts {
             let Some(number) = part.delta.choice else { continue };
-            let outer = match part.fate {
-                Fate::Inserted => of_choices.iter().position(|choice| choice.number() == number),
-                _ => Some(part.delta.place.outer as usize),
+            let position = match part.fate {
+                Fate::Inserted => choices.iter().position(|choice| number_of(choice) == number),
+                _ => Some(part.delta.site.position as usize),
             };
-            if let Some(parts) = outer.and_then(|outer| of_parts.get_mut(outer)) {
+            if let Some(parts) = position.and_then(|position| of_choices.get_mut(position)) {
                 parts.push(part);
             }
         }
         let odd = self.state.odd.is_some();
-        let choices = of_choices.iter().zip(&of_parts).enumerate().map(|(at, (choice, parts))| {
-            self::choice(&mut self.state.turns, choice, odd.then_some(at), parts, refusal)
+        let written = choices.iter().zip(&of_choices).enumerate().map(|(at, (choice, parts))| {
+            let came = CameChoice { data, choice: *choice };
+            self::choice(&mut self.state.turns, came, odd.then_some(at), parts, refusal)
         });
-        templates::completion(document, choices, usage)
+        let usage = came.chunk.and_then(grammar::usage).map(Value::raw);
+        templates::completion(templates::envelope(envelope, templates::COMPLETION), written, usage)
     }
 
     fn error_body(&mut self, came: &Bytes, parts: &[Part], ending: &Ending) -> String {
@@ -59,51 +60,76 @@ impl WholeBody for ChatWriter {
     }
 }
 
+/// A choice as it came, in the data that the sites of its deltas mean. A body without choices has one that did not come.
+#[derive(Clone, Copy)]
+struct CameChoice<'d> {
+    data: &'d str,
+    choice: Option<Value<'d>>,
+}
+
+impl<'d> CameChoice<'d> {
+    /// A field as raw JSON, unless it is null.
+    fn get(self, name: &str) -> Option<&'d str> {
+        self.choice.and_then(|choice| choice.get(name)).map(Value::raw)
+    }
+
+    /// The message, or the delta in its place.
+    fn body(self) -> Option<Value<'d>> {
+        let message =
+            self.choice.and_then(|choice| choice.get("message")).filter(|message| message.is_object());
+        message.or_else(|| self.choice?.get("delta"))
+    }
+}
+
 /// One choice; with `refusal`, as a refused one. Where the body is not plain (rule 28), it has a position, and is written
 /// from what was judged.
 fn choice(
     ledger: &mut ChoiceLedger,
-    raw: &RawChoice<'_>,
+    came: CameChoice<'_>,
     position: Option<usize>,
     parts: &[&Part],
     refusal: Option<&str>,
 ) -> String {
-    let number = raw.number();
+    let CameChoice { data, choice } = came;
+    let body = came.body();
+    let raw = choice.map_or("", Value::raw);
+    let first = body.and_then(|body| body.get("tool_calls")?.items().next());
     let mut message = Message {
         touched: position.is_some(),
         normal: position.is_some(),
-        numbered: raw.item("tool_calls", 0).is_some_and(|item| json::member(item, "index").is_some()),
+        numbered: first.is_some_and(|call| call.members().any(|(name, _)| name == "index")),
         ..Message::default()
     };
     for part in parts {
         let index = ledger.track(part);
         match (&part.delta.kind, part.fate) {
             (DeltaKind::Call(_), Fate::Kept) if message.normal => {
-                message.add(&Part { fate: Fate::Edited, ..(*part).clone() }, raw, index);
+                message.add(&Part { fate: Fate::Edited, ..(*part).clone() }, data, index);
             }
-            _ => message.add(part, raw, index),
+            _ => message.add(part, data, index),
         }
     }
     if !message.touched && refusal.is_none() {
-        let Some(word) = message.new_finish else { return raw.raw.to_owned() };
-        return json::set(raw.raw, &[("finish_reason", &word), ("native_finish_reason", &word)]);
+        let Some(word) = message.new_finish else { return raw.to_owned() };
+        return json::set(raw, &[("finish_reason", &word), ("native_finish_reason", &word)]);
     }
     match refusal {
         Some(text) => message.refuse(text),
         None => {
+            let number = choice.map_or(0, grammar::number);
             let notice = ledger.notice(number).map(|notice| templates::notice(&notice));
             message.members.extend(notice.into_iter().flatten());
         }
     }
     let index = position.map(|position| position.to_string());
-    let document = message.document(raw, refusal.is_some());
+    let document = message.document(body, refusal.is_some());
     let new = message.new_finish;
-    let native = raw.get("native_finish_reason").map(str::to_owned);
+    let native = grammar::native_finish(raw).map(str::to_owned);
     let finish = Finish {
         native: native.map(|native| new.clone().unwrap_or(native)),
-        reason: Some(new.as_deref().or(raw.get("finish_reason")).unwrap_or("\"stop\"").to_owned()),
+        reason: Some(new.as_deref().or(came.get("finish_reason")).unwrap_or("\"stop\"").to_owned()),
     };
-    let index = index.as_deref().or(raw.get("index")).unwrap_or("0");
+    let index = index.as_deref().or(came.get("index")).unwrap_or("0");
     templates::ending_choice(index, "message", &document, &finish)
 }
 
@@ -124,10 +150,10 @@ struct Message {
 }
 
 impl Message {
-    fn add(&mut self, part: &Part, raw: &RawChoice<'_>, index: Option<u64>) {
+    fn add(&mut self, part: &Part, data: &str, index: Option<u64>) {
         let finishes = matches!(part.delta.kind, DeltaKind::Finish(_));
         self.touched |= part.fate != Fate::Kept && !finishes;
-        let field = place::field(part.delta.place).filter(|_| part.fate != Fate::Inserted);
+        let field = Field::of(&part.delta).filter(|_| part.came());
         self.is_list |= field == Some(Field::ContentItem);
         if let DeltaKind::Text { channel: Channel::Reasoning, .. } = part.delta.kind {
             self.reasoning_touched |= part.fate != Fate::Kept;
@@ -138,7 +164,7 @@ impl Message {
             }
             // Signatures stay where they are.
             _ if part.fate == Fate::Dropped || field == Some(Field::Signature) => {}
-            _ => self.members.extend(templates::members(part, raw, index, self.numbered)),
+            _ => self.members.extend(templates::members(part, data, index, self.numbered)),
         }
     }
 
@@ -172,20 +198,21 @@ impl Message {
     }
 
     /// The message: what came, with what is left of it, in its order; then what is new.
-    fn document(&self, raw: &RawChoice<'_>, refused: bool) -> String {
+    fn document(&self, body: Option<Value<'_>>, refused: bool) -> String {
         let mut message = Object::new();
-        if raw.body("role").is_none() {
+        if body.is_none_or(|body| body.get("role").is_none()) {
             message = message.string("role", "assistant");
         }
-        let mut written: Vec<&str> = Vec::new();
-        for (name, value) in raw.body_members() {
-            if let Some(value) = self.member(name, value, raw, refused) {
-                message = message.raw(name, &value);
+        let raw = body.map_or("", Value::raw);
+        let mut written = Vec::new();
+        for (name, value) in body.into_iter().flat_map(Value::members) {
+            if let Some(value) = self.member(&name, value.raw(), raw, refused) {
+                message = message.raw(&name, &value);
                 written.push(name);
             }
         }
         for name in ["content", "refusal", "tool_calls", "function_call"] {
-            if !written.contains(&name)
+            if !written.iter().any(|written| written == name)
                 && let Some(value) = self.member(name, "null", raw, refused).filter(|value| value != "null")
             {
                 message = message.raw(name, &value);
@@ -194,8 +221,8 @@ impl Message {
         message.finish()
     }
 
-    /// What a member of the message says now; `None` if it goes.
-    fn member(&self, name: &str, value: &str, raw: &RawChoice<'_>, refused: bool) -> Option<String> {
+    /// What a member of the message says now; `None` if it goes. `body` is the message as it came.
+    fn member(&self, name: &str, value: &str, body: &str, refused: bool) -> Option<String> {
         match name {
             "role" if self.normal => Some(json::quote("assistant")),
             "role" => Some(value.to_owned()).filter(|value| value != "null"),
@@ -212,7 +239,7 @@ impl Message {
                 Some(value.to_owned())
             }
             "reasoning_details" => self.list(name).or_else(|| {
-                let mut signatures = templates::signatures(raw).into_iter();
+                let mut signatures = templates::signatures(body).into_iter();
                 signatures.find(|(field, _)| *field == name).map(|(_, value)| value)
             }),
             "reasoning_content" | "reasoning" => self.text(name),

@@ -3,15 +3,14 @@
 use bytes::Bytes;
 
 use super::calls::ChoiceCalls;
-use super::grammar::CHUNK;
+use super::grammar::{self, Field};
 use super::interleaved::Interleaved;
-use super::place::{self, Field};
-use super::rebuild::{RawChunk, error_name};
+use super::rebuild::{CameChunk, error_name};
 use super::templates::{self, Finish, Members};
-use crate::delta::DeltaKind;
-use crate::json;
+use crate::delta::{DeltaKind, Span};
+use crate::json::{self, Object};
 use crate::sse::Frame;
-use crate::wire::document::{Of, Rewrite, Spans, Value};
+use crate::wire::document::{Spans, Value, spliced};
 use crate::wire::sink::Sink;
 use crate::wire::turn::RefusalRule;
 use crate::wire::writer::{self, Grammar, WireState};
@@ -26,7 +25,7 @@ pub(super) struct ChatWriter {
     opening: Option<Bytes>,
     opening_has_choice: bool,
     /// The envelope of that chunk, once it was asked for.
-    envelope: Option<String>,
+    envelope: Option<Object>,
     usage_left: bool,
     /// A finish did not leave: an ending will take its place, and usage comes behind that.
     unfinished: bool,
@@ -72,15 +71,14 @@ impl ChatWriter {
         }
         let settled = self.state.turns.settle(parts);
         let misplaced = |part: &Part| {
-            let number = part.delta.choice.filter(|_| part.fate != Fate::Inserted);
-            number.is_some_and(|number| number != part.delta.place.outer)
+            part.came() && part.delta.choice.is_some_and(|number| number != part.delta.site.position)
         };
         let position = || (self.state.by_position() && parts.iter().any(misplaced)).then_some(Odd::Position);
         let lines = frame.has_odd_lines().then_some(Odd::Lines);
         frame.odd().filter(|odd| *odd != Odd::Lines).or(settled).or_else(position).or(lines)
     }
 
-    fn way(&self, data: Option<&Bytes>, parts: &[Part]) -> Way {
+    fn way(&self, parts: &[Part]) -> Way {
         let rebuilt = |part: &Part| match part.fate {
             Fate::Kept => false,
             Fate::Edited => !matches!(part.delta.kind, DeltaKind::Finish(_)),
@@ -88,11 +86,9 @@ impl ChatWriter {
         };
         let odd = self.state.odd;
         let odd_data = odd.is_some_and(|odd| odd != Odd::Lines);
-        if odd_data || parts.iter().any(rebuilt) || self.has_stale_copies(data, parts) {
-            return Way::Rebuild;
-        }
-        let patched = |part: &Part| part.fate == Fate::Edited || self.state.turns.moved(part).is_some();
-        match parts.iter().filter(|part| patched(part)).count() {
+        let patched = |part: &&Part| part.fate == Fate::Edited || self.state.turns.moved(part).is_some();
+        match parts.iter().filter(patched).count() {
+            _ if odd_data || parts.iter().any(rebuilt) => Way::Rebuild,
             0 if odd.is_some() => Way::OneLine,
             0 => Way::Raw,
             1..=MOST_PATCHES if odd.is_none() => Way::Patch,
@@ -100,23 +96,24 @@ impl ChatWriter {
         }
     }
 
-    /// Whether an untouched chunk says again what the client did not get, or got otherwise.
-    fn has_stale_copies(&self, data: Option<&Bytes>, parts: &[Part]) -> bool {
-        if !self.state.turns.any_tainted() {
-            return false;
-        }
-        let Some(chunk) = data.and_then(|data| RawChunk::read(data)) else { return false };
-        let mut calls = vec![0; chunk.choices.len()];
-        for place in parts.iter().filter(|part| part.delta.kind.is_payload()).map(|part| part.delta.place) {
-            let is_call = matches!(place::field(place), Some(Field::ToolCall | Field::FunctionCall));
-            if let Some(count) = calls.get_mut(place.outer as usize).filter(|_| is_call) {
-                *count += 1;
-            }
-        }
-        let mut choices = chunk.choices.iter().zip(calls);
-        choices.any(|(choice, calls)| {
-            self.state.turns.is_tainted(choice.number()) && choice.has_leftovers(calls)
-        })
+    /// Whether an untouched chunk says again what the client did not get, or got otherwise; or holds call fragments too empty
+    /// to be parts, of a choice that was edited.
+    fn has_stale_copies(&self, came: CameChunk<'_>, parts: &[Part]) -> bool {
+        let is_call = |part: &Part| {
+            matches!(part.delta.kind, DeltaKind::Call(_)) || Field::of(&part.delta) == Some(Field::ToolCall)
+        };
+        let is_stale = |(position, choice): (usize, Value<'_>)| {
+            let delta = choice.get("delta");
+            let items =
+                delta.and_then(|delta| delta.get("tool_calls")).map_or(0, |calls| calls.items().count());
+            let legacy = usize::from(delta.is_some_and(|delta| delta.get("function_call").is_some()));
+            let of_choice = parts.iter().filter(|part| part.delta.site.position as usize == position);
+            let said = |name: &&str| choice.get(name).is_some_and(|value| !grammar::is_void(value.raw()));
+            items + legacy != of_choice.filter(|part| is_call(part)).count()
+                || ["message", "text", "logprobs"].iter().any(said)
+        };
+        let is_tainted = |choice: Value<'_>| self.state.turns.is_tainted(grammar::number(choice));
+        came.choices().enumerate().filter(|(_, choice)| is_tainted(*choice)).any(is_stale)
     }
 
     /// What stands in for emptied turns that this part ends, as items of `choices` (rule 21).
@@ -141,29 +138,22 @@ impl ChatWriter {
     }
 
     /// The chunk with other indices and finish reasons; all other bytes stay.
-    fn patched(&self, data: &[u8], parts: &[Part]) -> Option<String> {
-        let mut spans = Spans::default();
-        let chunk = spans.read(std::str::from_utf8(data).ok()?, Of::Object(&CHUNK)).ok()?;
-        let choices: Vec<Value<'_>> = chunk.get("choices").into_iter().flat_map(Value::items).collect();
-        let mut rewrite = Rewrite::new(chunk);
+    fn patched(&self, data: &str, parts: &[Part]) -> String {
+        let mut splices = Vec::new();
         for part in parts {
-            let Some(choice) = choices.get(part.delta.place.outer as usize) else { continue };
+            let site = part.delta.site;
             if let Some(index) = self.state.turns.moved(part) {
-                let calls = choice.get("delta").and_then(|delta| delta.get("tool_calls"));
-                let call = calls.and_then(|calls| calls.items().nth(place::item(part.delta.place)));
-                if let Some(came) = call.and_then(|call| call.get("index")) {
-                    rewrite.set(came, index.to_string());
-                }
+                let call = json::set(site.element.slice(data), &[("index", &index.to_string())]);
+                splices.push((site.element, call));
             }
             if let (DeltaKind::Finish(reason), Fate::Edited) = (&part.delta.kind, part.fate) {
-                let native = choice.unknown().find(|(name, _)| name == "native_finish_reason");
-                let native = native.map(|(_, value)| value).filter(|value| !value.is_null());
-                for came in choice.get("finish_reason").into_iter().chain(native) {
-                    rewrite.set(came, json::quote(reason.raw()));
-                }
+                let native = grammar::native_finish(site.holder.slice(data));
+                let native = native.and_then(|native| Span::of(native, data));
+                let came = [site.element].into_iter().chain(native);
+                splices.extend(came.map(|came| (came, json::quote(reason.raw()))));
             }
         }
-        Some(rewrite.finish())
+        spliced(data, Span::new(0, data.len()), splices)
     }
 
     /// Writes a chunk made here; `choice` is empty for one without.
@@ -172,14 +162,15 @@ impl ChatWriter {
         self.state.sink.event(None, &templates::chunk(&envelope, choice, usage), out);
     }
 
-    /// The envelope of chunks made here, an object to be continued.
-    pub(super) fn envelope(&mut self) -> String {
+    /// The envelope of chunks made here.
+    pub(super) fn envelope(&mut self) -> Object {
         if let Some(envelope) = &self.envelope {
             return envelope.clone();
         }
-        let raw = self.opening.as_deref().and_then(RawChunk::read).unwrap_or_default();
-        let envelope = raw.object_text(templates::CHUNK);
-        self.envelope.insert(envelope).clone()
+        let mut spans = Spans::default();
+        let opening = self.opening.as_deref().and_then(|data| std::str::from_utf8(data).ok());
+        let came = grammar::envelope(grammar::chunk(&mut spans, opening.unwrap_or_default()));
+        self.envelope.insert(templates::envelope(came, templates::CHUNK)).clone()
     }
 
     /// Writes a frame behind all that left.
@@ -190,7 +181,7 @@ impl ChatWriter {
             if self.state.normalise {
                 self.state.turns.settle(&parts);
             }
-            return self.rebuild(None, None, &parts, out);
+            return self.rebuild(None, CameChunk::default(), &parts, out);
         };
         let odd = self.odd(&frame, &parts);
         self.state.enter(&frame, odd, &mut parts);
@@ -201,22 +192,25 @@ impl ChatWriter {
         if let Some(data) = &data {
             self.remember(data, &parts);
         }
-        match self.way(data.as_ref(), &parts) {
-            Way::Rebuild => self.rebuild(Some(&frame), data.as_ref(), &parts, out),
+        let json = data.as_deref().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or_default();
+        let way = self.way(&parts);
+        let reads = way == Way::Rebuild || self.state.turns.any_tainted();
+        let mut spans = Spans::default();
+        let chunk = reads.then(|| grammar::chunk(&mut spans, json)).flatten();
+        let came = CameChunk { data: json, chunk };
+        match way {
+            _ if self.has_stale_copies(came, &parts) => self.rebuild(Some(&frame), came, &parts, out),
+            Way::Rebuild => self.rebuild(Some(&frame), came, &parts, out),
             Way::Patch => {
-                let patched = data.as_deref().and_then(|data| self.patched(data, &parts));
+                let patched = self.patched(json, &parts);
                 self.pass(&parts, true, out);
-                match patched {
-                    Some(json) => self.state.sink.patched(&frame, &json, out),
-                    None => self.state.sink.raw(&frame, out),
-                }
+                self.state.sink.patched(&frame, &patched, out);
             }
+            // Comments, and lines that say nothing, do not leave.
+            Way::OneLine if json.is_empty() => {}
             Way::OneLine => {
-                // Comments, and lines that say nothing, do not leave.
-                if let Some(json) = data.as_deref().and_then(|data| std::str::from_utf8(data).ok()) {
-                    self.pass(&parts, true, out);
-                    self.state.sink.event(error_name(&frame), json, out);
-                }
+                self.pass(&parts, true, out);
+                self.state.sink.event(error_name(&frame), json, out);
             }
             Way::Raw => {
                 self.pass(&parts, frame.data_bytes().is_some(), out);
@@ -264,9 +258,11 @@ impl Grammar for ChatWriter {
             let last = self.choice(*number, Members::new(), Some(Finish::refused()));
             self.chunk(&last, None, out);
         }
-        let usage = self.state.usage.clone().filter(|_| !self.usage_left);
-        if let Some(usage) = usage.as_deref().and_then(RawChunk::read).and_then(|chunk| chunk.usage) {
-            self.chunk("", Some(usage), out);
+        let last = self.state.usage.clone().filter(|_| !self.usage_left).unwrap_or_default();
+        let mut spans = Spans::default();
+        let last = std::str::from_utf8(&last).ok().and_then(|last| grammar::chunk(&mut spans, last));
+        if let Some(usage) = last.and_then(grammar::usage) {
+            self.chunk("", Some(usage.raw()), out);
         }
     }
 
@@ -280,6 +276,7 @@ impl Grammar for ChatWriter {
 }
 
 /// How a frame is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Raw,
     /// The data as it came, in one line.
@@ -288,5 +285,5 @@ enum Way {
     Rebuild,
 }
 
-/// Every patch looks for its call from the start of the list; beyond a handful a rebuild is cheaper.
+/// A chunk in which more than a handful of calls have other numbers is written anew: of it, too, each chunk says one call.
 const MOST_PATCHES: usize = 16;

@@ -259,7 +259,7 @@ impl<'a> Told<'a> {
 
     fn delta(&self, part: u32, kind: DeltaKind) -> Delta {
         let slot = Slot::At { item: self.index, part };
-        Delta::new(0, slot, kind).at(self.index as usize, part as usize)
+        Delta::new(0, slot, kind)
     }
 
     fn channel(&self) -> Channel {

@@ -1,7 +1,7 @@
 //! Events as deltas.
 
 use super::*;
-use crate::delta::{Runs, UpstreamError, Usage};
+use crate::delta::{Runs, Span, UpstreamError, Usage};
 
 #[track_caller]
 fn reads(event: impl AsRef<str>, expected: &[DeltaKind]) {
@@ -43,34 +43,46 @@ fn a_message_opens_with_id_and_model() {
     assert_eq!(decoded.id.as_deref(), Some("msg_1"));
     assert_eq!(decoded.model.as_deref(), Some("m"));
     let usage = Usage { input: Some(9), output: Some(1), total: None };
-    assert_eq!(decoded.deltas, [Delta::stream(DeltaKind::Opening), Delta::stream(DeltaKind::Usage(usage))]);
+    let kinds: Vec<_> =
+        decoded.deltas.into_iter().map(|delta| (delta.choice, delta.slot, delta.kind)).collect();
+    let of_stream = |kind| (None, Slot::None, kind);
+    assert_eq!(kinds, [of_stream(DeltaKind::Opening), of_stream(DeltaKind::Usage(usage))]);
     reads(r#"data: {"type":"message_start"}"#, &[DeltaKind::Opening]);
 }
 
 /// Rule 7.
 #[test]
 fn a_message_that_opens_with_content_is_read_whole() {
-    let event = event(
-        "message_start",
-        r#"{"type":"message_start","message":{"content":[{"type":"text","text":"Hi"},{"type":"tool_use","id":"toolu_a","name":"a","input":{"x": 1}},{"type":"redacted_thinking","data":"x"}],"stop_reason":"tool_use"}}"#,
+    let blocks = [
+        r#"{"type":"text","text":"Hi"}"#,
+        r#"{"type":"tool_use","id":"toolu_a","name":"a","input":{"x": 1}}"#,
+        r#"{"type":"redacted_thinking","data":"x"}"#,
+    ];
+    let data = format!(
+        r#"{{"type":"message_start","message":{{"content":[{}],"stop_reason":"tool_use"}}}}"#,
+        blocks.join(",")
     );
-    let at = |item: usize, kind| Delta::new(0, Slot::item(u32::try_from(item).unwrap()), kind).at(item, 0);
+    let at = |item: usize, kind| (Some(0), Slot::item(u32::try_from(item).unwrap()), blocks[item], kind);
+    let finish = DeltaKind::Finish(FinishReason::new(FinishKind::ToolCalls, "tool_use"));
+    let deltas = decode(&event("message_start", &data)).unwrap();
+    let opening: Vec<_> = deltas.iter().filter(|delta| delta.site.opens).map(|delta| delta.slot).collect();
+    assert_eq!(opening, [Slot::item(2)]);
+    let read: Vec<_> = deltas
+        .into_iter()
+        .map(|delta| (delta.choice, delta.slot, delta.site.element.slice(&data), delta.kind))
+        .collect();
     assert_eq!(
-        decode(&event).unwrap(),
+        read,
         [
-            Delta::stream(DeltaKind::Opening),
+            (None, Slot::None, &*data, DeltaKind::Opening),
             at(0, DeltaKind::Start { channel: Channel::Content }),
             at(0, said(Channel::Content, "Hi")),
             at(0, DeltaKind::Stop),
             at(1, call("a", Some(r#"{"x": 1}"#))),
             at(1, DeltaKind::Stop),
-            at(2, opaque("redacted_thinking", Runs::Server, 39)).at(2, 1),
+            at(2, opaque("redacted_thinking", Runs::Server, 39)),
             at(2, DeltaKind::Stop),
-            Delta::new(
-                0,
-                Slot::None,
-                DeltaKind::Finish(FinishReason::new(FinishKind::ToolCalls, "tool_use"))
-            ),
+            (Some(0), Slot::None, r#""tool_use""#, finish),
         ]
     );
 }
@@ -141,7 +153,8 @@ fn deltas_are_read_by_their_type() {
 #[test]
 fn an_empty_fragment_says_nothing_but_where_it_belongs() {
     for event in [text(2, ""), thinking(2, ""), input(2, ""), delta(2, r#"{"type":"input_json_delta"}"#)] {
-        assert_eq!(decode(&event).unwrap(), [Delta::new(0, Slot::item(2), DeltaKind::Meta)]);
+        let [delta] = &decode(&event).unwrap()[..] else { panic!("{event}") };
+        assert_eq!((delta.choice, delta.slot, &delta.kind), (Some(0), Slot::item(2), &DeltaKind::Meta));
     }
 }
 
@@ -202,7 +215,7 @@ fn what_is_not_of_the_format_is_opaque() {
     ] {
         assert_eq!(
             decode(&format!("data: {data}\n\n")).unwrap(),
-            [Delta::new(0, Slot::None, opaque(kind, Runs::Unknown, data.len()))]
+            [Delta::new(0, Slot::None, opaque(kind, Runs::Unknown, data.len())).at(Span::new(0, data.len()))]
         );
     }
 }

@@ -1,7 +1,7 @@
 //! Reading.
 
 use super::*;
-use crate::delta::{FinishKind, FinishReason, Runs, UpstreamError, Usage};
+use crate::delta::{FinishKind, FinishReason, Runs, Span, UpstreamError, Usage};
 
 fn text(channel: Channel, text: &str) -> (Slot, DeltaKind) {
     (Slot::Run, DeltaKind::Text { channel, text: text.into() })
@@ -44,24 +44,31 @@ fn failure(data: &str) -> String {
 /// Rule 1.
 #[test]
 fn parts_are_read_in_order_then_annotations_finish_and_usage() {
-    let deltas = decode(concat!(
-        r#"{"candidates":[{"finishReason":"STOP","groundingMetadata":{"x":1},"content":{"role":"model","parts":["#,
-        r#"{"text":"Hm\n","thought":true},{"text":"Hi"},{"functionCall":{"name":"f","args":{"a": 1.0}}}]}}],"#,
-        r#""usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":4,"thoughtsTokenCount":2,"totalTokenCount":9}}"#,
-    ));
-    let at = |(slot, kind), inner| Delta::new(0, slot, kind).at(0, inner);
-    let beside = u32::MAX as usize;
+    let thought = r#"{"text":"Hm\n","thought":true}"#;
+    let called = r#"{"functionCall":{"name":"f","args":{"a": 1.0}}}"#;
+    let candidate = format!(
+        r#"{{"finishReason":"STOP","groundingMetadata":{{"x":1}},"content":{{"role":"model","parts":[{thought},{{"text":"Hi"}},{called}]}}}}"#
+    );
+    let counts =
+        r#"{"promptTokenCount":3,"candidatesTokenCount":4,"thoughtsTokenCount":2,"totalTokenCount":9}"#;
+    let data = format!(r#"{{"candidates":[{candidate}],"usageMetadata":{counts}}}"#);
+    let holder = Span::of(&data[15..15 + candidate.len()], &data).unwrap();
+    let at = |(slot, kind), element: &str| {
+        let start = data.find(element).unwrap();
+        Delta::new(0, slot, kind).at(Span::new(start, start + element.len())).held_by(holder, 0)
+    };
     let usage = Usage { input: Some(3), output: Some(6), total: Some(9) };
+    let start = data.find(counts).unwrap();
     assert_eq!(
-        deltas,
+        decode(&data),
         [
-            at(text(Channel::Reasoning, "Hm\n"), 0),
-            at(text(Channel::Content, "Hi"), 1),
-            at(call(None, Some("f"), Some(r#"{"a": 1.0}"#)), 2),
-            at(STOP, 2),
-            at((Slot::Run, DeltaKind::Annotation { ahead: false }), beside),
-            at(finish(FinishKind::Stop, "STOP"), beside),
-            Delta::stream(DeltaKind::Usage(usage)).at(0, beside),
+            at(text(Channel::Reasoning, "Hm\n"), thought),
+            at(text(Channel::Content, "Hi"), r#"{"text":"Hi"}"#),
+            at(call(None, Some("f"), Some(r#"{"a": 1.0}"#)), called),
+            at(STOP, called),
+            at((Slot::Run, DeltaKind::Annotation { ahead: false }), &candidate),
+            at(finish(FinishKind::Stop, "STOP"), r#""STOP""#),
+            Delta::stream(DeltaKind::Usage(usage)).at(Span::new(start, start + counts.len())),
         ]
     );
 }
@@ -70,7 +77,7 @@ fn parts_are_read_in_order_then_annotations_finish_and_usage() {
 #[test]
 fn every_candidate_is_a_choice() {
     let data = r#"{"candidates":[{"index":0,"content":{"parts":[{"text":"b"}]}},{"content":{"parts":[{"text":"a"}]}}]}"#;
-    let seen: Vec<_> = decode(data).into_iter().map(|delta| (delta.choice, delta.place.outer)).collect();
+    let seen: Vec<_> = decode(data).into_iter().map(|delta| (delta.choice, delta.site.position)).collect();
     assert_eq!(seen, [(Some(0), 0), (Some(1), 1)]);
     // Rule 28: some clients go by position, some by number.
     let data = r#"{"candidates":[{"index":1,"content":{"parts":[{"text":"b"}]}},{"content":{"parts":[{"text":"a"}]}}]}"#;
@@ -273,17 +280,19 @@ fn a_whole_array_reads_like_its_events() {
 {"candidates":[{"content":{"parts":[{"text":"b"}]},"finishReason":"STOP"}],"usageMetadata":{}}]"#;
     let mut decoded = Decoded::new();
     Gemini.decode_whole(body.as_bytes(), &mut decoded).unwrap();
-    let second = 1 << 12;
-    let beside = u32::MAX as usize;
-    let choice = |(slot, kind)| Delta::new(0, slot, kind);
+    let said: Vec<_> = decoded
+        .deltas
+        .into_iter()
+        .map(|delta| (delta.site.element.slice(body), (delta.slot, delta.kind)))
+        .collect();
     assert_eq!(
-        decoded.deltas,
+        said,
         [
-            choice(text(Channel::Content, "a")).at(0, 0),
-            choice(text(Channel::Content, "b")).at(second, 0),
-            choice(finish(FinishKind::Stop, "STOP")).at(second, beside),
-            Delta::stream(DeltaKind::Usage(Usage::default())).at(second, beside),
-            Delta::stream(DeltaKind::Terminal).at(second, beside),
+            (r#"{"text":"a"}"#, text(Channel::Content, "a")),
+            (r#"{"text":"b"}"#, text(Channel::Content, "b")),
+            (r#""STOP""#, finish(FinishKind::Stop, "STOP")),
+            ("{}", (Slot::None, DeltaKind::Usage(Usage::default()))),
+            ("", (Slot::None, DeltaKind::Terminal)),
         ]
     );
 }

@@ -1,4 +1,4 @@
-use super::super::place;
+use super::super::grammar::Field;
 use super::*;
 use crate::delta::{CallFlavor, Restated, Runs, UpstreamError, Usage};
 
@@ -76,7 +76,7 @@ fn every_choice_is_read_under_its_own_number() {
     let sse =
         chunk(r#"{"index":1,"delta":{"content":"b"}},{"delta":{"content":"a"},"finish_reason":"stop"}"#);
     let deltas = decode(&sse);
-    let of: Vec<_> = deltas.iter().map(|delta| (delta.choice, delta.place.outer)).collect();
+    let of: Vec<_> = deltas.iter().map(|delta| (delta.choice, delta.site.position)).collect();
     assert_eq!(of, [(Some(1), 0), (Some(0), 1), (Some(0), 1)]);
 }
 
@@ -88,8 +88,9 @@ fn ids_that_say_nothing_are_none_and_odd_arguments_are_raw_json() {
     let first = CallDelta { arguments: Some(r#"{"a": 1}"#.into()), ..CallDelta::default() };
     let second = CallDelta { id: Some("7".into()), name: Some("f".into()), ..CallDelta::default() };
     assert_eq!(kinds(&sse), [call(None, first), call(None, second)]);
-    let inner: Vec<_> = decode(&sse).iter().map(|delta| delta.place.inner).collect();
-    assert_eq!(inner, [0, 1]);
+    let elements: Vec<_> = decode(&sse).iter().map(|delta| delta.site.element.slice(&sse[6..])).collect();
+    let first = r#"{"index":null,"id":"null","function":{"name":"","arguments":{"a": 1}}}"#;
+    assert_eq!(elements, [first, r#"{"id":7,"function":{"name":"f","arguments":null}}"#]);
 }
 
 #[test]
@@ -369,10 +370,15 @@ fn a_whole_response_is_read_as_a_stream_would_be() {
 }
 
 #[test]
-fn every_field_is_found_at_its_code() {
-    for (code, expected) in place::FIELDS.iter().enumerate() {
-        assert_eq!(*expected as usize, code);
-        let place = place::put(Delta::stream(DeltaKind::Meta), 3, *expected, 7).place;
-        assert_eq!((place.outer, place::field(place), place::item(place)), (3, Some(*expected), 7));
+fn a_delta_is_of_the_first_field_that_says_it() {
+    for field in Field::ALL {
+        assert_eq!(Field::of(&Delta::stream(DeltaKind::Meta).read_in(field.bit())), Some(field));
     }
+    let fields = |sse: &str| -> Vec<_> { decode(sse).iter().map(Field::of).collect() };
+    let twins = r#"{"reasoning":"t","reasoning_content":"t","reasoning_details":[{"text":"t"},{"text":"","summary":""}]}"#;
+    assert_eq!(fields(&delta(twins)), [Some(Field::ReasoningContent)]);
+    let own = r#"{"reasoning":"u","reasoning_details":[{"text":"t","summary":"s"}],"audio":{"transcript":"a","data":"QQ=="}}"#;
+    let expected =
+        [Some(Field::Reasoning), Some(Field::Detail), Some(Field::Summary), None, Some(Field::Audio)];
+    assert_eq!(fields(&delta(own)), expected);
 }

@@ -11,11 +11,6 @@ fn at(item: u32, part: u32, kind: DeltaKind) -> Delta {
     Delta::new(0, Slot::At { item, part }, kind)
 }
 
-/// A delta of an item that tells its place.
-fn of(item: u32, part: u32, kind: DeltaKind) -> Delta {
-    at(item, part, kind).at(item as usize, part as usize)
-}
-
 fn text(channel: Channel, text: &str) -> DeltaKind {
     DeltaKind::Text { channel, text: text.into() }
 }
@@ -64,7 +59,7 @@ fn an_opening_tells_id_and_model() {
 fn a_filled_opening_restates_its_items() {
     let json = r#"{"type":"response.in_progress","response":{"output":[
         {"type":"message","content":[{"type":"output_text","text":"hi"}]}]}}"#;
-    assert_eq!(read(json), [Delta::stream(DeltaKind::Opening), of(0, 0, copy(None, None, Some("hi")))]);
+    assert_eq!(read(json), [Delta::stream(DeltaKind::Opening), at(0, 0, copy(None, None, Some("hi")))]);
 }
 
 #[test]
@@ -73,7 +68,7 @@ fn a_message_opens_closes_and_restates_its_parts() {
         read(
             r#"{"type":"response.output_item.added","output_index":2,"item":{"id":"m","type":"message","content":[]}}"#
         ),
-        [of(2, Slot::ITEM, DeltaKind::ItemStart { channel: Channel::Content })]
+        [at(2, Slot::ITEM, DeltaKind::ItemStart { channel: Channel::Content })]
     );
     assert_eq!(
         read(
@@ -101,9 +96,9 @@ fn a_message_opens_closes_and_restates_its_parts() {
                 {"type":"output_text","text":"a"},{"type":"refusal","refusal":"no"}]}}"#
         ),
         [
-            of(2, 0, copy(None, None, Some("a"))),
-            of(2, 1, copy(None, None, Some("no"))),
-            of(2, Slot::ITEM, DeltaKind::Stop)
+            at(2, 0, copy(None, None, Some("a"))),
+            at(2, 1, copy(None, None, Some("no"))),
+            at(2, Slot::ITEM, DeltaKind::Stop)
         ]
     );
 }
@@ -121,8 +116,8 @@ fn text_that_an_opening_already_holds_is_text() {
             r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"message","content":[{"type":"output_text","text":"x"}]}}"#
         ),
         [
-            of(0, Slot::ITEM, DeltaKind::ItemStart { channel: Channel::Content }),
-            of(0, 0, text(Channel::Content, "x"))
+            at(0, Slot::ITEM, DeltaKind::ItemStart { channel: Channel::Content }),
+            at(0, 0, text(Channel::Content, "x"))
         ]
     );
 }
@@ -151,9 +146,9 @@ fn reasoning_has_summary_parts_above_its_content_parts() {
                 "summary":[{"type":"summary_text","text":"s"}],"content":[{"type":"reasoning_text","text":"c"}]}}"#
         ),
         [
-            of(0, SUMMARY, copy(None, None, Some("s"))),
-            of(0, 0, copy(None, None, Some("c"))),
-            of(0, Slot::ITEM, DeltaKind::Stop)
+            at(0, SUMMARY, copy(None, None, Some("s"))),
+            at(0, 0, copy(None, None, Some("c"))),
+            at(0, Slot::ITEM, DeltaKind::Stop)
         ]
     );
 }
@@ -164,7 +159,7 @@ fn a_function_call_is_opened_filled_and_restated() {
         read(
             r#"{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":""}}"#
         ),
-        [of(1, 0, opens("c", "f", None, CallFlavor::Function))]
+        [at(1, 0, opens("c", "f", None, CallFlavor::Function))]
     );
     assert_eq!(
         read(
@@ -180,7 +175,7 @@ fn a_function_call_is_opened_filled_and_restated() {
         read(
             r#"{"type":"response.output_item.done","output_index":1,"item":{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":"{}"}}"#
         ),
-        [of(1, 0, copy(Some("c"), Some("f"), Some("{}"))), of(1, 0, DeltaKind::Stop)]
+        [at(1, 0, copy(Some("c"), Some("f"), Some("{}"))), at(1, 0, DeltaKind::Stop)]
     );
 }
 
@@ -193,8 +188,8 @@ fn absent_null_empty_and_null_ids_are_none_and_an_object_is_its_raw_json() {
         assert_eq!(
             read(&json),
             [
-                of(0, 0, copy_of(CallFlavor::Custom, None, Some("f"), Some(r#"{"a": 1}"#))),
-                of(0, 0, DeltaKind::Stop)
+                at(0, 0, copy_of(CallFlavor::Custom, None, Some("f"), Some(r#"{"a": 1}"#))),
+                at(0, 0, DeltaKind::Stop)
             ]
         );
     }
@@ -213,7 +208,7 @@ fn tools_of_the_api_that_the_client_runs_are_calls_with_their_action_from_done()
         read(
             r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"shell_call","id":"sh","call_id":"c","action":{"commands":[]}}}"#
         ),
-        [of(0, 0, opens("c", "shell_call", None, CallFlavor::Builtin))]
+        [at(0, 0, opens("c", "shell_call", None, CallFlavor::Builtin))]
     );
     assert_eq!(
         read(
@@ -226,8 +221,8 @@ fn tools_of_the_api_that_the_client_runs_are_calls_with_their_action_from_done()
             r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"shell_call","call_id":"c","action":{"commands": ["ls"]}}}"#
         ),
         [
-            of(0, 0, copy(Some("c"), Some("shell_call"), Some(r#"{"commands": ["ls"]}"#))),
-            of(0, 0, DeltaKind::Stop)
+            at(0, 0, copy(Some("c"), Some("shell_call"), Some(r#"{"commands": ["ls"]}"#))),
+            at(0, 0, DeltaKind::Stop)
         ]
     );
     for (kind, field) in [
@@ -241,25 +236,25 @@ fn tools_of_the_api_that_the_client_runs_are_calls_with_their_action_from_done()
         );
         assert_eq!(
             read(&json),
-            [of(0, 0, copy(Some("c"), Some(kind), Some("{}"))), of(0, 0, DeltaKind::Stop)]
+            [at(0, 0, copy(Some("c"), Some(kind), Some("{}"))), at(0, 0, DeltaKind::Stop)]
         );
     }
     assert_eq!(
         read(
             r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"mcp_approval_request","id":"r","name":"ask","arguments":"{}"}}"#
         ),
-        [of(0, 0, opens("r", "ask", Some("{}"), CallFlavor::Builtin))]
+        [at(0, 0, opens("r", "ask", Some("{}"), CallFlavor::Builtin))]
     );
 }
 
 #[test]
 fn items_of_the_server_and_unknown_ones_are_opaque() {
     let json = r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"web_search_call"}}"#;
-    assert_eq!(read(json), [of(0, 0, opaque("web_search_call", Runs::Server, 26))]);
+    assert_eq!(read(json), [at(0, 0, opaque("web_search_call", Runs::Server, 26))]);
     let json = r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"teleport"}}"#;
-    assert_eq!(read(json), [of(0, 0, opaque("teleport", Runs::Unknown, 19)), of(0, 0, DeltaKind::Stop)]);
+    assert_eq!(read(json), [at(0, 0, opaque("teleport", Runs::Unknown, 19)), at(0, 0, DeltaKind::Stop)]);
     let json = r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"tool_search_call","execution":"client"}}"#;
-    assert_eq!(read(json), [of(0, 0, opaque("tool_search_call", Runs::Unknown, 48))]);
+    assert_eq!(read(json), [at(0, 0, opaque("tool_search_call", Runs::Unknown, 48))]);
     let json =
         r#"{"type":"response.shell_call_output_content.delta","output_index":3,"delta":{"stdout":"x"}}"#;
     assert_eq!(read(json), [at(3, 0, opaque("shell_call_output_content.delta", Runs::Server, json.len()))]);
@@ -299,9 +294,9 @@ fn the_terminal_event_restates_everything_then_finishes() {
     assert_eq!(
         read(json),
         [
-            of(1, 0, copy(None, None, Some("a"))),
-            of(2, 0, copy(Some("c"), Some("f"), Some("{}"))),
-            of(3, 0, DeltaKind::Copy(search)),
+            at(1, 0, copy(None, None, Some("a"))),
+            at(2, 0, copy(Some("c"), Some("f"), Some("{}"))),
+            at(3, 0, DeltaKind::Copy(search)),
             Delta::new(0, Slot::None, DeltaKind::Finish(FinishReason::new(FinishKind::Stop, "completed"))),
             Delta::stream(DeltaKind::Usage(Usage { input: Some(1), output: Some(2), total: Some(3) })),
             Delta::stream(DeltaKind::Terminal),

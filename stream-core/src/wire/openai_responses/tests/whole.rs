@@ -56,9 +56,7 @@ fn message(number: u32, text: &str) -> String {
 /// Rule 24.
 #[test]
 fn a_whole_response_reads_like_a_stream() {
-    let at = |item: u32, part: u32, kind| {
-        Delta::new(0, Slot::At { item, part }, kind).at(item as usize, part as usize)
-    };
+    let at = |item: u32, part: u32, kind| Delta::new(0, Slot::At { item, part }, kind);
     let text = |channel, text: &str| DeltaKind::Text { channel, text: text.into() };
     let call = CallDelta {
         id: Some("call_1".into()),
