@@ -9,8 +9,9 @@ use std::collections::HashMap;
 use bytes::Bytes;
 
 use super::grammar::{KEPT_OF_ERROR, KEPT_OF_EVENT, KEPT_OF_ITEM, KEPT_OF_PART, KEPT_OF_RESPONSE};
-use super::item::{self, Role, SUMMARY};
+use super::item::SUMMARY;
 use super::items::{Item, Replaced};
+use super::kinds::{ItemType, PartType, Role};
 use super::templates;
 use super::write::{ResponsesWriter, Source};
 use crate::delta::{CallFlavor, Channel, DeltaKind, Slot, Text};
@@ -132,7 +133,7 @@ impl ResponsesWriter {
             // What is open on the wire stays, even if none of its parts does.
             Role::Message => parts(raw, mode == Mode::Streamed && known.is_some_and(Item::opened), now),
             Role::Reasoning => parts(raw, true, now),
-            Role::Call(flavor, fields) => call(raw, (flavor, fields), known.and_then(Item::replaced), now(0)),
+            Role::Call(flavor) => call(raw, &kind, flavor, known.and_then(Item::replaced), now(0)),
             Role::Server | Role::Unknown => (now(0) != Now::Gone).then_some(Cow::Borrowed(raw)),
         }
     }
@@ -277,10 +278,11 @@ fn list(raw: &str, name: &str, base: u32, now: impl Fn(u32) -> Now) -> Option<St
     changed.then(|| json::array(kept))
 }
 
-/// A call, by what it says now and what it was replaced with. `fields` are those that may hold its arguments.
+/// A call, by what it says now and what it was replaced with.
 fn call<'a>(
     raw: &'a str,
-    (flavor, fields): (CallFlavor, &[&str]),
+    kind: &str,
+    flavor: CallFlavor,
     replaced: Option<&Replaced>,
     now: Now,
 ) -> Option<Cow<'a, str>> {
@@ -293,7 +295,7 @@ fn call<'a>(
     let id_field = if json::member(raw, "call_id").is_some() { "call_id" } else { "id" };
     let new = |name: &str| {
         let text = |text: &Text| json::quote(text);
-        if fields.contains(&name) {
+        if ItemType::of(kind).is_some_and(|known| known.arguments().any(|field| field == name)) {
             return body.as_ref().map(|body| value(body, flavor, json::member(raw, name)));
         }
         match name {
@@ -308,7 +310,7 @@ fn call<'a>(
 /// A part with another text; `None` if it is no text.
 fn part(raw: &str, body: &str) -> Option<String> {
     let kind = json::unquote(json::member(raw, "type")?)?;
-    let (_, field) = item::part_text(&kind)?;
+    let field = PartType::of(&kind)?.field;
     Some(keep(raw, KEPT_OF_PART, |name| match name {
         "annotations" | "logprobs" => Some("[]".to_owned()),
         _ if name == field => Some(json::quote(body)),
