@@ -169,12 +169,6 @@ pub(super) fn name(field: Option<Value<'_>>) -> Option<Text> {
     string(field).filter(|name| !name.is_empty()).map(Into::into)
 }
 
-/// The items of a response's `output`.
-pub(super) fn output<'d>(response: Value<'d>) -> Result<impl Iterator<Item = Value<'d>>, DecodeError> {
-    let items = response.get("output").map(|output| output.expect_items("output")).transpose()?;
-    Ok(items.into_iter().flatten())
-}
-
 /// Token counts; what does not look like them is none.
 pub(super) fn usage(response: Value<'_>) -> Option<Usage> {
     let counts = response.get("usage").filter(|counts| counts.is_object())?;
@@ -201,29 +195,8 @@ pub(super) fn error_fields(code: Option<Value<'_>>, message: Option<Value<'_>>) 
     UpstreamError { code: loose(code).map(Into::into), message: loose(message).map(Into::into) }
 }
 
-/// What survives when an event, or what stands in it, is built anew, beside what its parts say. Any other field may hold a copy of
-/// what was dropped. `logprobs` is emptied.
-pub(super) const KEPT_OF_EVENT: &[&str] = &[
-    "type",
-    "sequence_number",
-    "response_id",
-    "item_id",
-    "output_index",
-    "content_index",
-    "summary_index",
-    "name",
-    "item",
-    "part",
-    "response",
-    "delta",
-    "text",
-    "refusal",
-    "transcript",
-    "arguments",
-    "input",
-    "logprobs",
-];
-
+/// What survives where something that stands in an event is built anew, beside what its parts say. Any other field may hold a copy
+/// of what was dropped.
 pub(super) const KEPT_OF_ITEM: &[&str] = &[
     "id",
     "type",

@@ -25,7 +25,7 @@ pub(super) enum Telling {
 /// An item with its raw bytes and type.
 #[derive(Debug)]
 pub(super) struct Told<'a> {
-    index: u32,
+    pub(super) index: u32,
     kind: Cow<'a, str>,
     known: Option<&'static ItemType>,
     role: Role,
@@ -227,6 +227,15 @@ impl<'a> Told<'a> {
     fn argument_fields(&self) -> impl Iterator<Item = &'static str> {
         self.known.into_iter().flat_map(ItemType::arguments)
     }
+}
+
+/// The items that a response lists: positions in `output` are the output indices.
+pub(super) fn listed<'d>(
+    response: Value<'d>,
+) -> Result<impl Iterator<Item = Result<Told<'d>, DecodeError>>, DecodeError> {
+    let items = response.get("output").map(|output| output.expect_items("output")).transpose()?;
+    let items = items.into_iter().flatten().enumerate();
+    Ok(items.map(|(at, item)| Told::read(item, part_number(at)?)))
 }
 
 /// What a part says.

@@ -116,6 +116,11 @@ impl Role {
         of_item.max_by_key(|item| item.name.len()).map_or(Self::Unknown, |item| item.role)
     }
 
+    /// The role of the items that hold texts of a channel.
+    pub(super) fn of_channel(channel: Channel) -> Self {
+        if channel == Channel::Reasoning { Self::Reasoning } else { Self::Message }
+    }
+
     /// Whether such an item is a list of parts.
     pub(super) fn has_parts(self) -> bool {
         matches!(self, Self::Message | Self::Reasoning)

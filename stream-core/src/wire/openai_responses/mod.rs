@@ -28,6 +28,7 @@ mod order;
 mod pieces;
 mod read;
 mod rebuild;
+mod source;
 mod templates;
 mod whole;
 mod write;

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::grammar::{self, EVENT, Event, RESPONSE};
+use super::items::Item;
 use super::kinds::{EventType, ItemType, PartType};
 use super::templates;
 use super::write::ResponsesWriter;
@@ -65,32 +66,16 @@ pub(super) fn has_late_name(frame: &Frame, of_stream: &mut Option<bool>) -> bool
 impl ResponsesWriter {
     /// An event of a call with the id that the call opened with.
     fn with_own_id<'a>(&self, json: Cow<'a, str>, parts: &[Part]) -> Cow<'a, str> {
-        let Some(id) = parts.iter().find_map(Part::item).and_then(|item| self.ids.get(item)) else {
-            return json;
-        };
+        let known = parts.iter().find_map(Part::item).and_then(|item| self.items.item(item));
+        let Some(id) = known.filter(|known| known.is_call()).and_then(Item::own_id) else { return json };
         let own = json::member(&json, "item_id");
         let is_of_call = own.is_some() || json::member(&json, "output_index").is_some();
-        if !is_of_call || json::member(&json, "item").is_some() || own == id.as_deref() {
+        if !is_of_call || json::member(&json, "item").is_some() || own == id {
             return json;
         }
-        let id = id.as_deref();
         let event =
             json::map(&json, |name, raw| if name == "item_id" { id } else { Some(raw) }.map(Cow::Borrowed));
         Cow::Owned(event.maybe("item_id", id.filter(|_| own.is_none())).finish())
-    }
-
-    /// Remembers the id that a call opens with, as JSON.
-    pub(super) fn remember_id(&mut self, parts: &[Part], data: &Bytes) {
-        for part in parts {
-            let (DeltaKind::Call(call), Some(item)) = (&part.delta.kind, part.item()) else {
-                continue;
-            };
-            if call.starts {
-                let json = std::str::from_utf8(data).unwrap_or_default();
-                let id = json::find(json, &["item", "id"]);
-                self.ids.insert(item, id.map(str::to_owned));
-            }
-        }
     }
 
     /// The arguments of calls that are open on the wire and that say their arguments only now, in a copy of the whole item:
@@ -195,7 +180,7 @@ fn cut_part<'d>(part: Value<'d>, rewrite: &mut Rewrite<'d>) {
 }
 
 /// The fields of events that carry something.
-const EVENT_BODIES: &[&str] =
+pub(super) const EVENT_BODIES: &[&str] =
     &["delta", "text", "refusal", "transcript", "arguments", "input", "item", "part", "response"];
 
 /// The fields of items that carry something.

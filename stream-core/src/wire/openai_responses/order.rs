@@ -113,14 +113,24 @@ impl ResponseOrder {
 
     fn response_event(&mut self, name: &str, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
         match event.known {
-            Some(EventType { act: Act::Opens, .. }) => self.opening(event.get("response")),
-            Some(EventType { act: Act::Ends, .. }) => self.terminal(event.get("response")),
+            Some(EventType { act, subject: Subject::Response, .. }) => {
+                self.ended = *act == Act::Ends;
+                let Some(response) = event.get("response") else { return Ok(None) };
+                if self.ended {
+                    self.terminal(response)?
+                } else {
+                    self.opening(response)?
+                };
+                Ok(None)
+            }
             Some(EventType { act, subject: Subject::Item, .. }) => {
                 let Some(told) = event.get("item") else { return Ok(None) };
-                match act {
-                    Act::Added => self.added(told, event),
-                    _ => self.done(told, event),
+                if *act == Act::Added {
+                    return self.added(told, event);
                 }
+                let index = self.speaks_of(event)?;
+                self.restated(&Told::read(told, index)?)?;
+                Ok(None)
             }
             _ if event.output_index.is_none() && event.get("item_id").is_none() => Ok(None),
             Some(known) => self.of_item(known, event),
@@ -129,29 +139,25 @@ impl ResponseOrder {
     }
 
     /// An opening lists nothing but what has opened: some clients would put the items that open behind what it lists.
-    fn opening(&mut self, response: Option<Value<'_>>) -> Result<Option<Odd>, DecodeError> {
-        let Some(response) = response else { return Ok(None) };
-        for (at, told) in grammar::output(response)?.enumerate() {
-            let item = item::part_number(at)?;
-            if self.items.get(item).is_none() {
+    fn opening(&mut self, response: Value<'_>) -> Result<(), DecodeError> {
+        for told in item::listed(response)? {
+            let told = told?;
+            if self.items.get(told.index).is_none() {
                 return Err(DecodeError::ambiguous("a response that opens without items", "one with items"));
             }
-            self.restated(item, &Told::read(told, item)?)?;
+            self.restated(&told)?;
         }
-        Ok(None)
+        Ok(())
     }
 
-    fn terminal(&mut self, response: Option<Value<'_>>) -> Result<Option<Odd>, DecodeError> {
-        self.ended = true;
-        let Some(response) = response else { return Ok(None) };
-        for (at, told) in grammar::output(response)?.enumerate() {
-            let item = item::part_number(at)?;
-            self.restated(item, &Told::read(told, item)?)?;
+    fn terminal(&mut self, response: Value<'_>) -> Result<(), DecodeError> {
+        for told in item::listed(response)? {
+            self.restated(&told?)?;
         }
         let is_owed = |known: &KnownItem| known.action.as_ref().is_some_and(|action| action.is_owed());
         match self.items.values().any(is_owed) {
             true => Err(DecodeError::ambiguous("the action that was written", "none")),
-            false => Ok(None),
+            false => Ok(()),
         }
     }
 
@@ -181,12 +187,6 @@ impl ResponseOrder {
         told.each_part(|number, part| known.part(number, Some(&kind_of(part)?), true))?;
         self.items.insert(index, known);
         Ok(odd)
-    }
-
-    fn done(&mut self, told: Value<'_>, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
-        let index = self.speaks_of(event)?;
-        self.restated(index, &Told::read(told, index)?)?;
-        Ok(None)
     }
 
     /// An event of an item that is open, or of one that never opened.
@@ -248,9 +248,9 @@ impl ResponseOrder {
     }
 
     /// What an item says again is of the kind, and has the name, that it had.
-    fn restated(&mut self, index: u32, told: &Told<'_>) -> Result<(), DecodeError> {
-        self.claim(told.item_id(), index)?;
-        let known = self.known(index);
+    fn restated(&mut self, told: &Told<'_>) -> Result<(), DecodeError> {
+        self.claim(told.item_id(), told.index)?;
+        let known = self.known(told.index);
         match &known.kind {
             Some(kind) if is_other(kind, told.kind()) => {
                 return Err(DecodeError::ambiguous("an item of the type it had", "one of another type"));

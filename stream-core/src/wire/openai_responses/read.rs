@@ -94,7 +94,7 @@ fn response_event(event: &Event<'_>, name: &str, len: usize, into: &mut Decoded)
         Act::Ends => return terminal(name, event.object("response")?, into),
         Act::Added | Act::Done if known.subject == Subject::Item => {
             let telling = if known.act == Act::Added { Telling::Added } else { Telling::Done };
-            return tell(event.object("item")?, event.item(), telling, into);
+            return tell(&Told::read(event.object("item")?, event.item())?, telling, into);
         }
         Act::Added | Act::Done => return part_event(known.act, slot, event.object("part")?, into),
         Act::Text(channel) => text(slot, channel, event)?,
@@ -112,8 +112,7 @@ fn mark(is_foreign: bool, into: &mut Decoded) {
 }
 
 /// Tells one item.
-fn tell(item: Value<'_>, index: u32, telling: Telling, into: &mut Decoded) -> Result<(), DecodeError> {
-    let told = Told::read(item, index)?;
+fn tell(told: &Told<'_>, telling: Telling, into: &mut Decoded) -> Result<(), DecodeError> {
     mark(told.is_foreign()?, into);
     told.tell(telling, &mut into.deltas)
 }
@@ -145,10 +144,9 @@ fn ends(status: &str, response: Value<'_>, into: &mut Decoded) {
     into.deltas.push(Delta::stream(DeltaKind::Terminal));
 }
 
-/// Positions in `output` are the output indices.
 fn output(response: Value<'_>, telling: Telling, into: &mut Decoded) -> Result<(), DecodeError> {
-    for (at, item) in grammar::output(response)?.enumerate() {
-        tell(item, item::part_number(at)?, telling, into)?;
+    for told in item::listed(response)? {
+        tell(&told?, telling, into)?;
     }
     all_text(response)
 }
@@ -157,8 +155,8 @@ fn output(response: Value<'_>, telling: Telling, into: &mut Decoded) -> Result<(
 fn all_text(response: Value<'_>) -> Result<(), DecodeError> {
     let Some(said) = grammar::string(response.get("output_text")) else { return Ok(()) };
     let mut rest = said.as_ref();
-    for item in grammar::output(response)? {
-        rest = Told::read(item, 0)?.strip_text(rest)?;
+    for told in item::listed(response)? {
+        rest = told?.strip_text(rest)?;
     }
     match rest {
         "" => Ok(()),
