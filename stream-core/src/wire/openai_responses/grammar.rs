@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use super::kinds::{EventType, PREFIX};
 use crate::delta::{Text, UpstreamError, Usage};
 use crate::wire::DecodeError;
 use crate::wire::document::{Of, Table, Value};
@@ -82,10 +83,13 @@ static DETAILS: Table = Table::loose(&[("reason", Of::Leaf)]);
 /// What tells a whole response of this format from all others, however odd the rest of it is.
 pub(super) static PROBE: Table = Table::loose(&[("object", Of::Leaf)]);
 
-/// An event, with the numbers that say what it speaks of.
-#[derive(Debug, Clone, Copy)]
+/// An event: its type, and the numbers that say what it speaks of.
+#[derive(Debug)]
 pub(super) struct Event<'d> {
     value: Value<'d>,
+    /// The type as it came.
+    pub(super) kind: Option<Cow<'d, str>>,
+    pub(super) known: Option<&'static EventType>,
     pub(super) output_index: Option<u32>,
     pub(super) content_index: Option<u32>,
     pub(super) summary_index: Option<u32>,
@@ -100,21 +104,34 @@ impl<'d> Event<'d> {
             };
             value.get(name).map(read).transpose()
         };
+        let kind = string(value.get("type"));
         Ok(Self {
             value,
+            known: kind.as_deref().and_then(EventType::of),
+            kind,
             output_index: number("output_index")?,
             content_index: number("content_index")?,
             summary_index: number("summary_index")?,
         })
     }
 
+    /// The type behind `response.`, if it begins so.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.kind.as_deref()?.strip_prefix(PREFIX)
+    }
+
+    /// The item that the event speaks of; the first if it says none.
+    pub(super) fn item(&self) -> u32 {
+        self.output_index.unwrap_or(0)
+    }
+
     /// A field; `None` where it is null.
-    pub(super) fn get(self, name: &str) -> Option<Value<'d>> {
+    pub(super) fn get(&self, name: &str) -> Option<Value<'d>> {
         self.value.get(name)
     }
 
     /// A field that has to be an object.
-    pub(super) fn object(self, name: &str) -> Result<Value<'d>, DecodeError> {
+    pub(super) fn object(&self, name: &str) -> Result<Value<'d>, DecodeError> {
         match self.get(name) {
             Some(field) => field.expect_object(name),
             None => Err(DecodeError::new(format!("the field `{name}`"), "none")),
@@ -152,12 +169,6 @@ pub(super) fn name(field: Option<Value<'_>>) -> Option<Text> {
     string(field).filter(|name| !name.is_empty()).map(Into::into)
 }
 
-/// The items of a response's `output`.
-pub(super) fn output<'d>(response: Value<'d>) -> Result<impl Iterator<Item = Value<'d>>, DecodeError> {
-    let items = response.get("output").map(|output| output.expect_items("output")).transpose()?;
-    Ok(items.into_iter().flatten())
-}
-
 /// Token counts; what does not look like them is none.
 pub(super) fn usage(response: Value<'_>) -> Option<Usage> {
     let counts = response.get("usage").filter(|counts| counts.is_object())?;
@@ -184,29 +195,8 @@ pub(super) fn error_fields(code: Option<Value<'_>>, message: Option<Value<'_>>) 
     UpstreamError { code: loose(code).map(Into::into), message: loose(message).map(Into::into) }
 }
 
-/// What survives when an event, or what stands in it, is built anew, beside what its parts say. Any other field may hold a copy of
-/// what was dropped. `logprobs` is emptied.
-pub(super) const KEPT_OF_EVENT: &[&str] = &[
-    "type",
-    "sequence_number",
-    "response_id",
-    "item_id",
-    "output_index",
-    "content_index",
-    "summary_index",
-    "name",
-    "item",
-    "part",
-    "response",
-    "delta",
-    "text",
-    "refusal",
-    "transcript",
-    "arguments",
-    "input",
-    "logprobs",
-];
-
+/// What survives where something that stands in an event is built anew, beside what its parts say. Any other field may hold a copy
+/// of what was dropped.
 pub(super) const KEPT_OF_ITEM: &[&str] = &[
     "id",
     "type",

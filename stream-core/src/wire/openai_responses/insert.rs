@@ -6,7 +6,7 @@
 use bytes::Bytes;
 
 use super::templates::{self, Made};
-use super::write::{CHOICE, ResponsesWriter};
+use super::write::{CHOICE, ListedItem, ResponsesWriter};
 use crate::delta::{Channel, DeltaKind, FinishKind};
 use crate::wire::writer::Grammar as _;
 use crate::wire::{Fate, Part};
@@ -70,7 +70,7 @@ impl ResponsesWriter {
         for event in made.events {
             self.emit(event, out);
         }
-        self.inserted.push((index, made.document));
+        self.listed.push(ListedItem::made(index, made.document));
     }
 }
 

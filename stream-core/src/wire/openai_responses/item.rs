@@ -1,58 +1,33 @@
-//! What the types of output items mean, and how an item is told: when it opens, and when it is restated.
+//! How an item is told: when it opens, when it is restated, and in a response that was not streamed.
 
 use std::borrow::Cow;
 
-use super::grammar;
-use super::normal;
+use super::kinds::{ItemType, PartType, Role};
+use super::{grammar, normal};
 use crate::delta::{CallDelta, CallFlavor, Channel, Delta, DeltaKind, Restated, Runs, Slot, Text};
 use crate::json::Object;
 use crate::wire::DecodeError;
 use crate::wire::document::Value;
 
-/// What an item is to a client.
+/// Where an item is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    Message,
-    Reasoning,
-    /// The client runs it (rule 7); its arguments are in the first of these fields that is there.
-    Call(CallFlavor, &'static [&'static str]),
-    /// The provider ran it.
-    Server,
-    Unknown,
-}
-
-impl Role {
-    pub(super) fn of(kind: &str) -> Self {
-        ROLES.iter().find(|(name, _)| *name == kind).map_or(Self::Unknown, |(_, role)| *role)
-    }
-
-    /// The role of the items that an event like `web_search_call.searching` or `shell_call_command.delta` speaks of:
-    /// that of the longest type its name starts with.
-    pub(super) fn of_event(kind: &str) -> Self {
-        ROLES
-            .iter()
-            .filter(|(name, _)| kind.starts_with(name))
-            .max_by_key(|(name, _)| name.len())
-            .map_or(Self::Unknown, |(_, role)| *role)
-    }
-}
-
-/// The text of a part: its channel and the field it stands in.
-pub(super) fn part_text(kind: &str) -> Option<(Channel, &'static str)> {
-    Some(match kind {
-        "output_text" | "text" => (Channel::Content, "text"),
-        "output_audio" => (Channel::Content, "transcript"),
-        "refusal" => (Channel::Refusal, "refusal"),
-        "reasoning_text" | "summary_text" => (Channel::Reasoning, "text"),
-        _ => return None,
-    })
+pub(super) enum Telling {
+    /// In `output_item.added`: the item opens, empty as a rule.
+    Added,
+    /// In `output_item.done`: the item is restated, and complete.
+    Done,
+    /// In the `output` of a response that was streamed: the item is restated.
+    Listed,
+    /// In the `output` of a response that was not streamed.
+    Whole,
 }
 
 /// An item with its raw bytes and type.
 #[derive(Debug)]
 pub(super) struct Told<'a> {
-    index: u32,
+    pub(super) index: u32,
     kind: Cow<'a, str>,
+    known: Option<&'static ItemType>,
     role: Role,
     item: Value<'a>,
 }
@@ -61,14 +36,15 @@ impl<'a> Told<'a> {
     pub(super) fn read(item: Value<'a>, index: u32) -> Result<Self, DecodeError> {
         let item = item.expect_object("item")?;
         let kind = grammar::string(item.get("type")).unwrap_or(Cow::Borrowed("unknown"));
-        let role = match Role::of(&kind) {
+        let known = ItemType::of(&kind);
+        let role = match known.map_or(Role::Unknown, |known| known.role) {
             // A search that the client is to run.
             Role::Server if grammar::string(item.get("execution")).as_deref() == Some("client") => {
                 Role::Unknown
             }
             role => role,
         };
-        Ok(Self { index, kind, role, item })
+        Ok(Self { index, kind, known, role, item })
     }
 
     /// The type.
@@ -77,184 +53,106 @@ impl<'a> Told<'a> {
     }
 
     /// The id of the item itself, rather than of its call.
-    pub(super) fn item_id(&self) -> Option<Text> {
-        grammar::id(self.item.get("id"))
+    pub(super) fn item_id(&self) -> Option<Cow<'a, str>> {
+        grammar::id_text(self.item.get("id"))
     }
 
     /// The name, where items of the type have one.
     pub(super) fn own_name(&self) -> Option<Text> {
-        grammar::name(self.item.get("name")).filter(|_| NAMED.contains(&&*self.kind))
+        grammar::name(self.item.get("name")).filter(|_| self.known.is_some_and(ItemType::is_named))
     }
 
     /// What a call of the API's own tools asks for.
     pub(super) fn action(&self) -> Option<&'a str> {
-        let Role::Call(CallFlavor::Builtin, _) = self.role else { return None };
+        let Role::Call(CallFlavor::Builtin) = self.role else { return None };
         ["action", "operation", "actions"].iter().find_map(|name| self.item.get(name)).map(Value::raw)
     }
 
     /// Whether the item or one of its parts has what belongs to another type.
     pub(super) fn is_foreign(&self) -> Result<bool, DecodeError> {
-        if normal::is_foreign_item(&self.kind, self.item) {
-            return Ok(true);
-        }
-        let mut foreign = false;
-        if matches!(self.role, Role::Message | Role::Reasoning) {
-            for list in ["summary", "content"] {
-                for part in parts(self.item, list)? {
-                    foreign |= is_foreign_part(part)?;
-                }
-            }
+        let mut foreign = self.known.is_some_and(|known| normal::is_foreign_item(known, self.item));
+        if !foreign {
+            self.each_part(|_, part| Ok(foreign |= is_foreign_part(part)?))?;
         }
         Ok(foreign)
     }
 
-    /// Tells the type of each part, and whether it is one of the summary.
-    pub(super) fn part_kinds(&self, mut tell: impl FnMut(bool, &str)) -> Result<(), DecodeError> {
-        if matches!(self.role, Role::Message | Role::Reasoning) {
-            for (list, is_summary) in [("summary", true), ("content", false)] {
-                for part in parts(self.item, list)? {
-                    tell(is_summary, part_kind(part)?.as_deref().unwrap_or("unknown"));
+    /// Walks over the parts with their numbers; an item of another role has none.
+    pub(super) fn each_part(
+        &self,
+        mut tell: impl FnMut(u32, Value<'a>) -> Result<(), DecodeError>,
+    ) -> Result<(), DecodeError> {
+        for (list, base) in [("summary", SUMMARY), ("content", 0)] {
+            let Some(parts) = self.item.get(list).filter(|_| self.role.has_parts()) else { continue };
+            for (at, part) in parts.expect_items(list)?.enumerate() {
+                tell(base + part_number(at)?, part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The deltas of the item.
+    pub(super) fn tell(&self, telling: Telling, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
+        match self.role {
+            Role::Message | Role::Reasoning => self.tell_parts(telling, into)?,
+            Role::Call(flavor) => into.push(self.delta(0, self.call(flavor, telling))),
+            Role::Server | Role::Unknown => self.tell_opaque(telling, into),
+        }
+        if matches!(telling, Telling::Done | Telling::Whole) {
+            let stops = if self.role.has_parts() { Slot::ITEM } else { 0 };
+            into.push(self.delta(stops, DeltaKind::Stop));
+        }
+        Ok(())
+    }
+
+    fn tell_parts(&self, telling: Telling, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
+        if matches!(telling, Telling::Added | Telling::Whole) {
+            into.push(self.delta(Slot::ITEM, DeltaKind::ItemStart { channel: self.channel() }));
+        }
+        self.each_part(|number, part| {
+            let mut push = |kind| into.push(self.delta(number, kind));
+            match (telling, said(part)?) {
+                (Telling::Added, said) => said.opens(false, push),
+                (Telling::Whole, said) => {
+                    said.opens(true, &mut push);
+                    push(DeltaKind::Stop);
                 }
+                (Telling::Done | Telling::Listed, said) => push(DeltaKind::Copy(said.restated())),
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
-    /// The item opens (`output_item.added`), empty as a rule.
-    pub(super) fn added(&self, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
-        match self.role {
-            Role::Message | Role::Reasoning => {
-                into.push(self.delta(Slot::ITEM, DeltaKind::ItemStart { channel: self.channel() }));
-                self.each_part(|part, said| {
-                    match said {
-                        Said::Text(_, text) if text.is_empty() => {}
-                        Said::Text(channel, text) => {
-                            into.push(self.delta(part, DeltaKind::Text { channel, text: text.into() }));
-                        }
-                        Said::Opaque(kind, bytes) => into.push(self.delta(part, opaque(kind, bytes))),
-                    };
-                })
-            }
-            Role::Call(flavor, _) => {
-                // An action is still incomplete here and would contradict the one that is done.
-                let arguments = self.body().filter(|body| !body.is_empty() && self.has_whole_body());
-                into.push(self.delta(0, self.call(flavor, arguments)));
-                Ok(())
-            }
-            Role::Server | Role::Unknown => {
-                into.push(self.delta(0, self.opaque()));
-                into.extend(self.server_call());
-                Ok(())
-            }
+    fn tell_opaque(&self, telling: Telling, into: &mut Vec<Delta>) {
+        let body = self.server_body().map(Into::into);
+        let runs = if self.role == Role::Server { Runs::Server } else { Runs::Unknown };
+        if telling == Telling::Listed {
+            let copy = Restated { runs: Some(runs), tool: self.own_name(), body, ..named(self.kind.clone()) };
+            return into.push(self.delta(0, DeltaKind::Copy(copy)));
         }
-    }
-
-    /// The item is restated and, in `output_item.done`, complete.
-    pub(super) fn done(&self, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
-        let stop = match self.role {
-            Role::Message | Role::Reasoning => Slot::ITEM,
-            Role::Call(..) | Role::Server | Role::Unknown => 0,
-        };
-        match self.role {
-            Role::Server | Role::Unknown => {
-                into.push(self.delta(0, self.opaque()));
-                into.extend(self.server_call());
-                into.extend(self.server_arguments());
-            }
-            _ => self.restated(into)?,
+        let bytes = self.item.raw().len();
+        into.push(self.delta(0, DeltaKind::Opaque { kind: self.kind.as_ref().into(), runs, bytes }));
+        if let Some(name) = self.own_name() {
+            into.push(self.delta(0, DeltaKind::Call(CallDelta { name: Some(name), ..CallDelta::default() })));
         }
-        into.push(self.delta(stop, DeltaKind::Stop));
-        Ok(())
-    }
-
-    /// The item stands in the `output` of a response that was streamed.
-    pub(super) fn restated(&self, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
-        match self.role {
-            Role::Message | Role::Reasoning => self.each_part(|part, said| {
-                let copy = match said {
-                    Said::Text(_, text) => Restated::body(text),
-                    Said::Opaque(kind, _) => named(kind),
-                };
-                into.push(self.delta(part, DeltaKind::Copy(copy)));
-            }),
-            Role::Call(flavor, _) => {
-                let copy = Restated {
-                    flavor,
-                    id: self.id(),
-                    name: Some(self.name()),
-                    // To a client, arguments that are missing are none.
-                    body: self.body().or_else(|| self.has_whole_body().then_some("".into())).map(Into::into),
-                    ..Restated::default()
-                };
-                into.push(self.delta(0, DeltaKind::Copy(copy)));
-                Ok(())
-            }
-            Role::Server | Role::Unknown => {
-                let copy = Restated {
-                    runs: Some(self.runs()),
-                    tool: self.own_name(),
-                    body: self.server_body().map(Into::into),
-                    ..named(self.kind.clone())
-                };
-                into.push(self.delta(0, DeltaKind::Copy(copy)));
-                Ok(())
-            }
+        // Arguments count once they are all there.
+        if let Some(body) = body.filter(|_| telling != Telling::Added) {
+            let copy = Restated { body: Some(body), ..named(self.kind.clone()) };
+            into.push(self.delta(0, DeltaKind::Copy(copy)));
         }
-    }
-
-    /// The item stands in a response that was not streamed.
-    pub(super) fn whole(&self, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
-        let stop = match self.role {
-            Role::Message | Role::Reasoning => {
-                into.push(self.delta(Slot::ITEM, DeltaKind::ItemStart { channel: self.channel() }));
-                self.each_part(|part, said| {
-                    match said {
-                        Said::Text(channel, text) => {
-                            into.push(self.delta(part, DeltaKind::Start { channel }));
-                            if !text.is_empty() {
-                                into.push(self.delta(part, DeltaKind::Text { channel, text: text.into() }));
-                            }
-                        }
-                        Said::Opaque(kind, bytes) => into.push(self.delta(part, opaque(kind, bytes))),
-                    };
-                    into.push(self.delta(part, DeltaKind::Stop));
-                })?;
-                Slot::ITEM
-            }
-            Role::Call(flavor, _) => {
-                into.push(self.delta(0, self.call(flavor, self.body())));
-                0
-            }
-            Role::Server | Role::Unknown => {
-                into.push(self.delta(0, self.opaque()));
-                into.extend(self.server_call());
-                into.extend(self.server_arguments());
-                0
-            }
-        };
-        into.push(self.delta(stop, DeltaKind::Stop));
-        Ok(())
     }
 
     /// What is left of `text` behind the content of this message; all of it where it does not start with that.
     pub(super) fn strip_text<'t>(&self, mut text: &'t str) -> Result<&'t str, DecodeError> {
         if self.role == Role::Message {
-            self.each_part(|_, said| {
-                if let Said::Text(Channel::Content, said) = said {
+            self.each_part(|_, part| {
+                if let Said::Text(Channel::Content, said) = said(part)? {
                     text = text.strip_prefix(said.as_ref()).unwrap_or(text);
                 }
+                Ok(())
             })?;
         }
         Ok(text)
-    }
-
-    fn each_part(&self, mut tell: impl FnMut(u32, Said<'a>)) -> Result<(), DecodeError> {
-        for (list, base) in [("summary", SUMMARY), ("content", 0)] {
-            for (at, part) in parts(self.item, list)?.enumerate() {
-                tell(base + part_number(at)?, said(part)?);
-            }
-        }
-        Ok(())
     }
 
     fn delta(&self, part: u32, kind: DeltaKind) -> Delta {
@@ -269,37 +167,21 @@ impl<'a> Told<'a> {
         }
     }
 
-    fn call(&self, flavor: CallFlavor, arguments: Option<Cow<'_, str>>) -> DeltaKind {
-        DeltaKind::Call(CallDelta {
-            id: self.id(),
-            name: Some(self.name()),
-            arguments: arguments.map(Into::into),
-            flavor,
-            starts: true,
-            unopened: false,
-            ..CallDelta::default()
-        })
-    }
-
-    fn opaque(&self) -> DeltaKind {
-        DeltaKind::Opaque { kind: self.kind.as_ref().into(), runs: self.runs(), bytes: self.item.raw().len() }
-    }
-
-    /// Who runs what is neither text nor a call that the client runs.
-    fn runs(&self) -> Runs {
-        if self.role == Role::Server { Runs::Server } else { Runs::Unknown }
-    }
-
-    /// The name of a call that the provider runs.
-    fn server_call(&self) -> Option<Delta> {
-        let name = self.own_name()?;
-        Some(self.delta(0, DeltaKind::Call(CallDelta { name: Some(name), ..CallDelta::default() })))
-    }
-
-    /// The arguments of a call that the provider runs, once they are all there.
-    fn server_arguments(&self) -> Option<Delta> {
-        let copy = Restated { body: Some(self.server_body()?.into()), ..named(self.kind.clone()) };
-        Some(self.delta(0, DeltaKind::Copy(copy)))
+    fn call(&self, flavor: CallFlavor, telling: Telling) -> DeltaKind {
+        let (id, name) = (self.id(), Some(self.name()));
+        let arguments = match telling {
+            // An action is still incomplete here and would contradict the one that is done.
+            Telling::Added => self.body().filter(|body| !body.is_empty() && self.has_whole_body()),
+            Telling::Whole => self.body(),
+            Telling::Done | Telling::Listed => {
+                // To a client, arguments that are missing are none.
+                let body = self.body().or_else(|| self.has_whole_body().then_some("".into()));
+                let body = body.map(Into::into);
+                return DeltaKind::Copy(Restated { flavor, id, name, body, ..Restated::default() });
+            }
+        };
+        let arguments = arguments.map(Into::into);
+        DeltaKind::Call(CallDelta { id, name, arguments, flavor, starts: true, ..CallDelta::default() })
     }
 
     fn server_body(&self) -> Option<Cow<'a, str>> {
@@ -326,8 +208,7 @@ impl<'a> Told<'a> {
     }
 
     fn body(&self) -> Option<Cow<'a, str>> {
-        let Role::Call(_, fields) = self.role else { return None };
-        let mut bodies = fields.iter().filter_map(|name| Some((name, self.item.get(name)?)));
+        let mut bodies = self.argument_fields().filter_map(|name| Some((name, self.item.get(name)?)));
         let (name, first) = bodies.next()?;
         match bodies.next() {
             None => Some(first.text()),
@@ -340,8 +221,21 @@ impl<'a> Told<'a> {
 
     /// Whether what an opening item says of its arguments is never taken back.
     fn has_whole_body(&self) -> bool {
-        matches!(self.role, Role::Call(_, ["arguments" | "input"]))
+        self.argument_fields().any(|field| matches!(field, "arguments" | "input"))
     }
+
+    fn argument_fields(&self) -> impl Iterator<Item = &'static str> {
+        self.known.into_iter().flat_map(ItemType::arguments)
+    }
+}
+
+/// The items that a response lists: positions in `output` are the output indices.
+pub(super) fn listed<'d>(
+    response: Value<'d>,
+) -> Result<impl Iterator<Item = Result<Told<'d>, DecodeError>>, DecodeError> {
+    let items = response.get("output").map(|output| output.expect_items("output")).transpose()?;
+    let items = items.into_iter().flatten().enumerate();
+    Ok(items.map(|(at, item)| Told::read(item, part_number(at)?)))
 }
 
 /// What a part says.
@@ -350,10 +244,35 @@ pub(super) enum Said<'a> {
     Opaque(Cow<'a, str>, usize),
 }
 
+impl Said<'_> {
+    /// What is said where the part opens; `starts` where that is told of the part by itself.
+    pub(super) fn opens(self, starts: bool, mut push: impl FnMut(DeltaKind)) {
+        match self {
+            Said::Text(channel, text) => {
+                if starts {
+                    push(DeltaKind::Start { channel });
+                }
+                if !text.is_empty() {
+                    push(DeltaKind::Text { channel, text: text.into() });
+                }
+            }
+            Said::Opaque(kind, bytes) => push(opaque(kind, bytes)),
+        }
+    }
+
+    /// A copy of the part.
+    pub(super) fn restated(self) -> Restated {
+        match self {
+            Said::Text(_, text) => Restated::body(text),
+            Said::Opaque(kind, _) => named(kind),
+        }
+    }
+}
+
 pub(super) fn said(part: Value<'_>) -> Result<Said<'_>, DecodeError> {
     let kind = part_kind(part)?.unwrap_or(Cow::Borrowed("unknown"));
-    Ok(match part_text(&kind) {
-        Some((channel, field)) => Said::Text(channel, grammar::text(part.get(field), field)?),
+    Ok(match PartType::of(&kind) {
+        Some(known) => Said::Text(known.channel, grammar::text(part.get(known.field), known.field)?),
         None => Said::Opaque(kind, part.raw().len()),
     })
 }
@@ -365,8 +284,8 @@ pub(super) fn part_kind(part: Value<'_>) -> Result<Option<Cow<'_, str>>, DecodeE
 
 /// Whether a part has what belongs to a part of another type.
 pub(super) fn is_foreign_part(part: Value<'_>) -> Result<bool, DecodeError> {
-    let own = part_kind(part)?.as_deref().and_then(part_text);
-    Ok(own.is_some_and(|(_, field)| normal::is_foreign_part(field, part)))
+    let known = part_kind(part)?.as_deref().and_then(PartType::of);
+    Ok(known.is_some_and(|known| normal::is_foreign_part(known, part)))
 }
 
 /// A part that is neither text nor known.
@@ -375,7 +294,7 @@ pub(super) fn opaque(kind: Cow<'_, str>, bytes: usize) -> DeltaKind {
 }
 
 /// A copy of something opaque.
-pub(super) fn named(kind: Cow<'_, str>) -> Restated {
+fn named(kind: Cow<'_, str>) -> Restated {
     Restated { name: Some(kind.into()), flavor: CallFlavor::Builtin, ..Restated::default() }
 }
 
@@ -387,43 +306,5 @@ pub(super) fn part_number(index: impl TryInto<u32>) -> Result<u32, DecodeError> 
     }
 }
 
-fn parts<'d>(item: Value<'d>, list: &str) -> Result<impl Iterator<Item = Value<'d>>, DecodeError> {
-    let parts = item.get(list).map(|parts| parts.expect_items(list)).transpose()?;
-    Ok(parts.into_iter().flatten())
-}
-
 /// Where the parts of a reasoning summary start among the parts of their item.
 pub(super) const SUMMARY: u32 = 1 << 31;
-
-/// The types of items that have a name.
-const NAMED: &[&str] = &["function_call", "custom_tool_call", "mcp_approval_request", "mcp_call"];
-
-const ROLES: &[(&str, Role)] = &[
-    ("message", Role::Message),
-    ("reasoning", Role::Reasoning),
-    ("function_call", Role::Call(CallFlavor::Function, &["arguments"])),
-    ("custom_tool_call", Role::Call(CallFlavor::Custom, &["input"])),
-    ("shell_call", Role::Call(CallFlavor::Builtin, &["action"])),
-    ("local_shell_call", Role::Call(CallFlavor::Builtin, &["action"])),
-    ("apply_patch_call", Role::Call(CallFlavor::Builtin, &["operation"])),
-    ("computer_call", Role::Call(CallFlavor::Builtin, &["action", "actions"])),
-    ("mcp_approval_request", Role::Call(CallFlavor::Builtin, &["arguments"])),
-    ("web_search_call", Role::Server),
-    ("file_search_call", Role::Server),
-    ("code_interpreter_call", Role::Server),
-    ("image_generation_call", Role::Server),
-    ("mcp_call", Role::Server),
-    ("mcp_list_tools", Role::Server),
-    ("mcp_approval_response", Role::Server),
-    ("tool_search_call", Role::Server),
-    ("tool_search_output", Role::Server),
-    ("compaction", Role::Server),
-    ("program", Role::Server),
-    ("program_output", Role::Server),
-    ("function_call_output", Role::Server),
-    ("custom_tool_call_output", Role::Server),
-    ("shell_call_output", Role::Server),
-    ("local_shell_call_output", Role::Server),
-    ("apply_patch_call_output", Role::Server),
-    ("computer_call_output", Role::Server),
-];

@@ -1,8 +1,10 @@
 //! What has left: items and their parts, and the numbers they have on the wire.
 
+use super::ending::OpenItem;
 use super::item::SUMMARY;
+use super::kinds::Role;
 use crate::block::BlockKey;
-use crate::delta::{CallDelta, Channel, DeltaKind, Restated, Slot, Text};
+use crate::delta::{CallDelta, DeltaKind, Restated, Slot, Text};
 use crate::few::Few;
 use crate::wire::numbering::WireNumbering;
 use crate::wire::turn::{Turn, Weight};
@@ -18,7 +20,8 @@ pub(super) struct Items {
 /// An item of the upstream.
 #[derive(Debug)]
 pub(super) struct Item {
-    kind: ItemKind,
+    /// What it is, as far as its deltas tell: anything opaque is unknown.
+    role: Role,
     key: Option<BlockKey>,
     /// Its index on the wire; `None` if it was dropped.
     index: Option<u64>,
@@ -27,6 +30,8 @@ pub(super) struct Item {
     /// The parts of its content, and those of its summary.
     parts: [WireNumbering; 2],
     replaced: Option<Box<Replaced>>,
+    /// What its end has to say, while it is open on the wire.
+    said: Option<Box<OpenItem>>,
 }
 
 /// What a replaced call says now.
@@ -35,14 +40,6 @@ pub(super) struct Replaced {
     pub(super) id: Option<Text>,
     pub(super) name: Option<Text>,
     pub(super) arguments: Option<Text>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ItemKind {
-    Message,
-    Reasoning,
-    Call,
-    Opaque,
 }
 
 impl Items {
@@ -68,25 +65,42 @@ impl Items {
         let Slot::At { item, part: number } = part.delta.slot else { return None };
         match &part.delta.kind {
             DeltaKind::ItemStart { channel } => {
-                self.open(item, ItemKind::of(*channel), part.key, leaves);
+                self.open(item, Role::of_channel(*channel), part.key, leaves);
             }
             DeltaKind::Call(call) => self.note_call(item, call, part),
             DeltaKind::Opaque { .. } => self.note_opaque(item, number, part.key, leaves),
             DeltaKind::Start { channel } | DeltaKind::Text { channel, .. } => {
-                self.entry(item, ItemKind::of(*channel), part, leaves).open_part(number, leaves);
+                self.entry(item, Role::of_channel(*channel), part, leaves).open_part(number, leaves);
             }
             // Nothing that anybody could have judged.
             DeltaKind::Copy(copy) if part.key.is_none() && is_empty(copy) => {}
             DeltaKind::Copy(copy) => {
                 let is_call = copy.name.is_some() && number == 0;
-                let kind = if is_call { ItemKind::Call } else { ItemKind::Message };
+                let role = if is_call { Role::Call(copy.flavor) } else { Role::Message };
                 // Of a message another part may still be kept.
-                self.entry(item, kind, part, leaves || !is_call).open_part(number, leaves);
+                self.entry(item, role, part, leaves || !is_call).open_part(number, leaves);
             }
             DeltaKind::Stop => return self.note_stop(item, number, leaves),
             _ => {}
         }
         None
+    }
+
+    /// Books what a part of an event of the upstream's, which leaves, says on the wire: structure leaves with its event.
+    pub(super) fn note_open(&mut self, part: &Part, data: &[u8]) {
+        let Slot::At { item, part: number } = part.delta.slot else { return };
+        let stops = part.delta.kind == DeltaKind::Stop;
+        // An event of a call is known by its id behind the end of the call, too.
+        let known = self.items.get_mut(item).filter(|item| !stops || !item.is_call());
+        if let Some(known) = known.filter(|_| stops || part.fate != Fate::Dropped) {
+            OpenItem::note(&mut known.said, number, &part.delta.kind, data);
+        }
+    }
+
+    /// What the items have said that are open on the wire and no calls, by the indices they came with. They are closed.
+    pub(super) fn take_open(&mut self) -> Vec<(u32, Box<OpenItem>)> {
+        let open = self.items.iter_mut().filter(|(_, item)| !item.is_call());
+        open.filter_map(|(index, item)| Some((index, item.said.take()?))).collect()
     }
 
     pub(super) fn item(&self, item: u32) -> Option<&Item> {
@@ -144,19 +158,19 @@ impl Items {
 
     fn is_opaque(&self, part: &Part) -> bool {
         let item = part.item().and_then(|item| self.items.get(item));
-        item.is_some_and(|item| item.kind == ItemKind::Opaque)
+        item.is_some_and(|item| item.role == Role::Unknown)
     }
 
     fn is_reasoning(&self, slot: Slot) -> bool {
         let Slot::At { item, part } = slot else { return false };
-        part >= SUMMARY || self.items.get(item).is_some_and(|item| item.kind == ItemKind::Reasoning)
+        part >= SUMMARY || self.items.get(item).is_some_and(|item| item.role == Role::Reasoning)
     }
 
     fn note_call(&mut self, item: u32, call: &CallDelta, part: &Part) {
         if !call.starts && self.items.get(item).is_some() {
             return;
         }
-        let opened = self.open(item, ItemKind::Call, part.key, part.fate != Fate::Dropped);
+        let opened = self.open(item, Role::Call(call.flavor), part.key, part.fate != Fate::Dropped);
         if part.fate == Fate::Edited {
             opened.replaced = Some(Box::new(Replaced {
                 id: call.id.clone(),
@@ -168,12 +182,12 @@ impl Items {
 
     fn note_opaque(&mut self, item: u32, number: u32, key: Option<BlockKey>, leaves: bool) {
         match self.items.get_mut(item) {
-            Some(known) if known.kind == ItemKind::Opaque && known.key == key => {}
+            Some(known) if known.role == Role::Unknown && known.key == key => {}
             // A call's event of a kind that is not known.
-            Some(known) if known.kind == ItemKind::Call => {}
+            Some(known) if known.is_call() => {}
             Some(known) if known.has_parts() => known.open_part(number, leaves),
             _ => {
-                self.open(item, ItemKind::Opaque, key, leaves);
+                self.open(item, Role::Unknown, key, leaves);
             }
         }
     }
@@ -186,18 +200,18 @@ impl Items {
     }
 
     /// A new item, whatever had the index before.
-    fn open(&mut self, item: u32, kind: ItemKind, key: Option<BlockKey>, leaves: bool) -> &mut Item {
+    fn open(&mut self, item: u32, role: Role, key: Option<BlockKey>, leaves: bool) -> &mut Item {
         let index = self.numbering.open(item.into(), leaves);
-        self.items.insert(item, Item::new(kind, key, index, true))
+        self.items.insert(item, Item::new(role, key, index, true))
     }
 
     /// The item with this index. One that is first seen opens on the wire, unless it is seen in a copy.
-    fn entry(&mut self, item: u32, kind: ItemKind, part: &Part, leaves: bool) -> &mut Item {
+    fn entry(&mut self, item: u32, role: Role, part: &Part, leaves: bool) -> &mut Item {
         let numbering = &mut self.numbering;
         self.items.or_insert_with(item, || {
             let index = numbering.open(item.into(), leaves);
             let opens = !matches!(part.delta.kind, DeltaKind::Copy(_));
-            Item::new(kind, part.key, index, opens)
+            Item::new(role, part.key, index, opens)
         })
     }
 }
@@ -219,8 +233,8 @@ pub(super) struct Revived {
 }
 
 impl Item {
-    fn new(kind: ItemKind, key: Option<BlockKey>, index: Option<u64>, opened: bool) -> Self {
-        Self { kind, key, index, opened, open: opened, parts: Default::default(), replaced: None }
+    fn new(role: Role, key: Option<BlockKey>, index: Option<u64>, opened: bool) -> Self {
+        Self { role, key, index, opened, open: opened, parts: Default::default(), replaced: None, said: None }
     }
 
     /// Whether it opened by an event of its own, rather than in a restatement.
@@ -232,8 +246,13 @@ impl Item {
         self.replaced.as_deref()
     }
 
+    /// The id that it opened with, as JSON; none at all where it is not known how it opened.
+    pub(super) fn own_id(&self) -> Option<Option<&str>> {
+        self.said.as_ref().map(|said| said.id())
+    }
+
     pub(super) fn is_call(&self) -> bool {
-        self.kind == ItemKind::Call
+        matches!(self.role, Role::Call(_))
     }
 
     /// Whether a part left; `None` if it is not known.
@@ -243,7 +262,7 @@ impl Item {
     }
 
     fn has_parts(&self) -> bool {
-        matches!(self.kind, ItemKind::Message | ItemKind::Reasoning)
+        self.role.has_parts()
     }
 
     fn open_part(&mut self, part: u32, leaves: bool) {
@@ -251,15 +270,6 @@ impl Item {
         // The first word on it counts.
         if self.has_parts() && self.parts[list].left(number).is_none() {
             self.parts[list].open(number, leaves);
-        }
-    }
-}
-
-impl ItemKind {
-    fn of(channel: Channel) -> Self {
-        match channel {
-            Channel::Reasoning => Self::Reasoning,
-            Channel::Content | Channel::Refusal => Self::Message,
         }
     }
 }

@@ -16,16 +16,19 @@
 //! `output_item.done`, `output` of `response.completed`, `response.incomplete` and `response.failed` (and of an opening
 //! that has one), `output_text` beside it, `logprobs` and `annotations` of parts.
 
+mod action;
 mod ending;
 mod grammar;
 mod insert;
 mod item;
 mod items;
+mod kinds;
 mod normal;
 mod order;
 mod pieces;
 mod read;
 mod rebuild;
+mod source;
 mod templates;
 mod whole;
 mod write;

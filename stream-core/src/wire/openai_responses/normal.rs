@@ -9,6 +9,8 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::grammar::{self, EVENT, Event, RESPONSE};
+use super::items::Item;
+use super::kinds::{EventType, ItemType, PartType};
 use super::templates;
 use super::write::ResponsesWriter;
 use crate::delta::{CallFlavor, DeltaKind};
@@ -17,30 +19,32 @@ use crate::sse::Frame;
 use crate::wire::document::{self, Of, Rewrite, Spans, Value};
 use crate::wire::{Fate, Odd, Part, sink, template, writer};
 
-/// Whether it is known what an event of this name carries.
-pub(super) fn is_known(name: &str) -> bool {
-    shape(name).is_some()
-}
-
 /// Whether an event has what belongs to another one.
-pub(super) fn is_foreign(name: &str, event: Event<'_>) -> bool {
-    shape(name).is_some_and(|(own, _)| has_foreign(EVENT_BODIES, &[own], |name| event.get(name)))
+pub(super) fn is_foreign(known: &EventType, event: &Event<'_>) -> bool {
+    known.body.is_some_and(|own| has_foreign(EVENT_BODIES, |field| field != own, |field| event.get(field)))
 }
 
 /// Whether an item has what belongs to an item of another type.
-pub(super) fn is_foreign_item(kind: &str, item: Value<'_>) -> bool {
-    item_fields(kind).is_some_and(|own| has_foreign(ITEM_BODIES, own, |name| item.get(name)))
+pub(super) fn is_foreign_item(known: &ItemType, item: Value<'_>) -> bool {
+    known
+        .own
+        .is_some_and(|own| has_foreign(ITEM_BODIES, |field| !own.contains(&field), |field| item.get(field)))
 }
 
 /// Whether a part has what belongs to a part of another type.
-pub(super) fn is_foreign_part(own: &str, part: Value<'_>) -> bool {
-    has_foreign(PART_BODIES, &[own], |name| part.get(name))
+pub(super) fn is_foreign_part(known: &PartType, part: Value<'_>) -> bool {
+    has_foreign(PART_BODIES, |field| field != known.field, |field| part.get(field))
 }
 
-/// Whether a field beside its own is there and not empty: some servers write every field of every type.
-fn has_foreign<'d>(bodies: &[&str], own: &[&str], get: impl Fn(&str) -> Option<Value<'d>>) -> bool {
+/// Whether a foreign field is there and not empty: some servers write every field of every type.
+#[inline]
+fn has_foreign<'d>(
+    bodies: &[&str],
+    is_foreign: impl Fn(&str) -> bool,
+    get: impl Fn(&str) -> Option<Value<'d>>,
+) -> bool {
     let says = |field: Value<'d>| !matches!(field.raw(), "\"\"" | "[]" | "{}" | "null");
-    bodies.iter().any(|name| !own.contains(name) && get(name).is_some_and(says))
+    bodies.iter().any(|field| get(field).is_some_and(says) && is_foreign(field))
 }
 
 /// Whether a frame is an event whose name stands behind its data, as it does in all events of the stream, which the first one
@@ -62,32 +66,16 @@ pub(super) fn has_late_name(frame: &Frame, of_stream: &mut Option<bool>) -> bool
 impl ResponsesWriter {
     /// An event of a call with the id that the call opened with.
     fn with_own_id<'a>(&self, json: Cow<'a, str>, parts: &[Part]) -> Cow<'a, str> {
-        let Some(id) = parts.iter().find_map(Part::item).and_then(|item| self.ids.get(item)) else {
-            return json;
-        };
+        let known = parts.iter().find_map(Part::item).and_then(|item| self.items.item(item));
+        let Some(id) = known.filter(|known| known.is_call()).and_then(Item::own_id) else { return json };
         let own = json::member(&json, "item_id");
         let is_of_call = own.is_some() || json::member(&json, "output_index").is_some();
-        if !is_of_call || json::member(&json, "item").is_some() || own == id.as_deref() {
+        if !is_of_call || json::member(&json, "item").is_some() || own == id {
             return json;
         }
-        let id = id.as_deref();
         let event =
             json::map(&json, |name, raw| if name == "item_id" { id } else { Some(raw) }.map(Cow::Borrowed));
         Cow::Owned(event.maybe("item_id", id.filter(|_| own.is_none())).finish())
-    }
-
-    /// Remembers the id that a call opens with, as JSON.
-    pub(super) fn remember_id(&mut self, parts: &[Part], data: &Bytes) {
-        for part in parts {
-            let (DeltaKind::Call(call), Some(item)) = (&part.delta.kind, part.item()) else {
-                continue;
-            };
-            if call.starts {
-                let json = std::str::from_utf8(data).unwrap_or_default();
-                let id = json::find(json, &["item", "id"]);
-                self.ids.insert(item, id.map(str::to_owned));
-            }
-        }
     }
 
     /// The arguments of calls that are open on the wire and that say their arguments only now, in a copy of the whole item:
@@ -142,8 +130,10 @@ pub(super) fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, C
         return (line.map(str::to_owned), Cow::Borrowed(data));
     }
     let kind = grammar::string(event.get("type")).map(Cow::into_owned);
-    let name = kind.as_deref().and_then(|kind| kind.strip_prefix("response."));
-    let Some((own, index)) = name.and_then(shape) else { return (kind, Cow::Borrowed(data)) };
+    let known = kind.as_deref().and_then(EventType::of);
+    let Some((known, own)) = known.and_then(|known| Some((known, known.body?))) else {
+        return (kind, Cow::Borrowed(data));
+    };
     let mut rewrite = Rewrite::new(event);
     rewrite.cut_members(event, |name| EVENT_BODIES.contains(&name) && name != own);
     for item in event.get("item").into_iter().chain(event.get("response").into_iter().flat_map(items)) {
@@ -152,7 +142,7 @@ pub(super) fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, C
     if let Some(part) = event.get("part") {
         cut_part(part, &mut rewrite);
     }
-    let missing = index.filter(|index| event.get(index).is_none());
+    let missing = known.index().filter(|index| event.get(index).is_none());
     rewrite.cut_members(event, |name| Some(name) == missing);
     let mut written = rewrite.finish();
     if let Some(index) = missing {
@@ -175,7 +165,7 @@ fn items(response: Value<'_>) -> impl Iterator<Item = Value<'_>> {
 
 fn cut_item<'d>(item: Value<'d>, rewrite: &mut Rewrite<'d>) {
     let kind = grammar::string(item.get("type"));
-    let Some(own) = kind.as_deref().and_then(item_fields) else { return };
+    let Some(own) = kind.as_deref().and_then(ItemType::of).and_then(|known| known.own) else { return };
     rewrite.cut_members(item, |name| ITEM_BODIES.contains(&name) && !own.contains(&name));
     for list in ["content", "summary"].iter().filter_map(|name| item.get(name)) {
         list.items().for_each(|part| cut_part(part, rewrite));
@@ -184,68 +174,13 @@ fn cut_item<'d>(item: Value<'d>, rewrite: &mut Rewrite<'d>) {
 
 fn cut_part<'d>(part: Value<'d>, rewrite: &mut Rewrite<'d>) {
     let kind = grammar::string(part.get("type"));
-    if let Some((_, own)) = kind.as_deref().and_then(super::item::part_text) {
-        rewrite.cut_members(part, |name| PART_BODIES.contains(&name) && name != own);
+    if let Some(known) = kind.as_deref().and_then(PartType::of) {
+        rewrite.cut_members(part, |name| PART_BODIES.contains(&name) && name != known.field);
     }
 }
 
-/// Of an event, the one field that carries something, and the number of its part, if it has to have one; `None` where the event is
-/// not known.
-fn shape(name: &str) -> Option<(&'static str, Option<&'static str>)> {
-    EVENTS.iter().find(|(event, ..)| *event == name).map(|(_, body, index)| (*body, *index))
-}
-
-const CONTENT: Option<&str> = Some("content_index");
-const SUMMARY: Option<&str> = Some("summary_index");
-
-/// The known events, the most frequent ones first.
-static EVENTS: [(&str, &str, Option<&str>); 26] = [
-    ("output_text.delta", "delta", CONTENT),
-    ("function_call_arguments.delta", "delta", None),
-    ("reasoning_summary_text.delta", "delta", SUMMARY),
-    ("reasoning_text.delta", "delta", CONTENT),
-    ("custom_tool_call_input.delta", "delta", None),
-    ("refusal.delta", "delta", CONTENT),
-    ("audio.transcript.delta", "delta", None),
-    ("output_text.done", "text", CONTENT),
-    ("reasoning_text.done", "text", CONTENT),
-    ("reasoning_summary_text.done", "text", SUMMARY),
-    ("refusal.done", "refusal", CONTENT),
-    ("audio.transcript.done", "transcript", None),
-    ("function_call_arguments.done", "arguments", None),
-    ("custom_tool_call_input.done", "input", None),
-    ("content_part.added", "part", CONTENT),
-    ("content_part.done", "part", CONTENT),
-    ("reasoning_summary_part.added", "part", SUMMARY),
-    ("reasoning_summary_part.done", "part", SUMMARY),
-    ("output_item.added", "item", None),
-    ("output_item.done", "item", None),
-    ("created", "response", None),
-    ("in_progress", "response", None),
-    ("queued", "response", None),
-    ("completed", "response", None),
-    ("incomplete", "response", None),
-    ("failed", "response", None),
-];
-
-/// Of the fields that carry something, those of an item; `None` where its type is not known.
-fn item_fields(kind: &str) -> Option<&'static [&'static str]> {
-    Some(match kind {
-        "message" => &["content"],
-        "reasoning" => &["content", "summary"],
-        "function_call" | "mcp_approval_request" | "mcp_call" => &["name", "arguments"],
-        "custom_tool_call" => &["name", "input"],
-        "shell_call" | "local_shell_call" | "web_search_call" | "image_generation_call" => &["action"],
-        "computer_call" => &["action", "actions"],
-        "apply_patch_call" => &["operation"],
-        "tool_search_call" => &["arguments"],
-        "file_search_call" | "code_interpreter_call" => &[],
-        _ => return None,
-    })
-}
-
 /// The fields of events that carry something.
-const EVENT_BODIES: &[&str] =
+pub(super) const EVENT_BODIES: &[&str] =
     &["delta", "text", "refusal", "transcript", "arguments", "input", "item", "part", "response"];
 
 /// The fields of items that carry something.

@@ -8,11 +8,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde_json::Value as Json;
-
+use super::action::Action;
 use super::grammar::{self, Event};
-use super::item::{self, Role, Told};
-use crate::delta::Text;
+use super::item::{self, SUMMARY, Told};
+use super::kinds::{Act, EventType, ItemType, PartType, Role, Subject};
+use crate::delta::{Slot, Text};
 use crate::few::Few;
 use crate::json;
 use crate::wire::document::Value;
@@ -63,16 +63,14 @@ impl ItemIds {
 #[derive(Debug, Default)]
 struct KnownItem {
     /// The type, where it was said.
-    kind: Option<Text>,
+    kind: Option<Cow<'static, str>>,
     name: Option<Text>,
-    /// The id and the action that a call opened with, as JSON.
+    /// The id that the item opened with.
     id: Option<Text>,
-    action: Option<Text>,
-    /// The commands of the item, or its diff, as events write them before the item says them.
-    written: BTreeMap<usize, String>,
-    written_bytes: usize,
-    content: Vec<Option<Text>>,
-    summary: Vec<Option<Text>>,
+    /// What a call of the API's own tools asks for, as far as it has.
+    action: Option<Box<Action>>,
+    /// The types of the parts, where they were said, by their numbers.
+    parts: Few<Option<Cow<'static, str>>>,
 }
 
 impl ResponseOrder {
@@ -81,7 +79,7 @@ impl ResponseOrder {
         &mut self,
         line: Option<&str>,
         kind: &str,
-        event: Event<'_>,
+        event: &Event<'_>,
     ) -> Result<Option<Odd>, DecodeError> {
         // What comes after the end closes the stream, if it says anything.
         if self.ended {
@@ -89,7 +87,7 @@ impl ResponseOrder {
         }
         let named = odd_name(&mut self.named, line, kind);
         let sequence = self.number(event.get("sequence_number"));
-        let odd = match kind.strip_prefix("response.") {
+        let odd = match event.name() {
             Some(name) => self.response_event(name, event)?,
             None => None,
         };
@@ -113,50 +111,57 @@ impl ResponseOrder {
         (!grows).then_some(Odd::Order)
     }
 
-    fn response_event(&mut self, name: &str, event: Event<'_>) -> Result<Option<Odd>, DecodeError> {
-        match name {
-            "created" | "in_progress" | "queued" => self.opening(event.get("response")),
-            "completed" | "incomplete" | "failed" => self.terminal(event.get("response")),
-            "output_item.added" => self.added(event),
-            "output_item.done" => {
+    fn response_event(&mut self, name: &str, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
+        match event.known {
+            Some(EventType { act, subject: Subject::Response, .. }) => {
+                self.ended = *act == Act::Ends;
+                let Some(response) = event.get("response") else { return Ok(None) };
+                if self.ended {
+                    self.terminal(response)?
+                } else {
+                    self.opening(response)?
+                };
+                Ok(None)
+            }
+            Some(EventType { act, subject: Subject::Item, .. }) => {
                 let Some(told) = event.get("item") else { return Ok(None) };
-                let item = self.speaks_of(event)?;
-                self.restated(item, &Told::read(told, item)?)?;
+                if *act == Act::Added {
+                    return self.added(told, event);
+                }
+                let index = self.speaks_of(event)?;
+                self.restated(&Told::read(told, index)?)?;
                 Ok(None)
             }
             _ if event.output_index.is_none() && event.get("item_id").is_none() => Ok(None),
-            _ => self.of_item(name, event),
+            Some(known) => self.of_item(known, event),
+            None => self.of_tool(name, event),
         }
     }
 
     /// An opening lists nothing but what has opened: some clients would put the items that open behind what it lists.
-    fn opening(&mut self, response: Option<Value<'_>>) -> Result<Option<Odd>, DecodeError> {
-        let Some(response) = response else { return Ok(None) };
-        for (at, told) in grammar::output(response)?.enumerate() {
-            let item = item::part_number(at)?;
-            if self.items.get(item).is_none() {
+    fn opening(&mut self, response: Value<'_>) -> Result<(), DecodeError> {
+        for told in item::listed(response)? {
+            let told = told?;
+            if self.items.get(told.index).is_none() {
                 return Err(DecodeError::ambiguous("a response that opens without items", "one with items"));
             }
-            self.restated(item, &Told::read(told, item)?)?;
+            self.restated(&told)?;
         }
-        Ok(None)
+        Ok(())
     }
 
-    fn terminal(&mut self, response: Option<Value<'_>>) -> Result<Option<Odd>, DecodeError> {
-        self.ended = true;
-        let Some(response) = response else { return Ok(None) };
-        for (at, told) in grammar::output(response)?.enumerate() {
-            let item = item::part_number(at)?;
-            self.restated(item, &Told::read(told, item)?)?;
+    fn terminal(&mut self, response: Value<'_>) -> Result<(), DecodeError> {
+        for told in item::listed(response)? {
+            self.restated(&told?)?;
         }
-        match self.items.values().any(|known| !known.written.is_empty()) {
+        let is_owed = |known: &KnownItem| known.action.as_ref().is_some_and(|action| action.is_owed());
+        match self.items.values().any(is_owed) {
             true => Err(DecodeError::ambiguous("the action that was written", "none")),
-            false => Ok(None),
+            false => Ok(()),
         }
     }
 
-    fn added(&mut self, event: Event<'_>) -> Result<Option<Odd>, DecodeError> {
-        let Some(told) = event.get("item") else { return Ok(None) };
+    fn added(&mut self, told: Value<'_>, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
         let Some(index) = event.output_index else { return Err(no_index()) };
         if self.items.get(index).is_some() {
             return Err(DecodeError::ambiguous("an item that opens once", "one that opens again"));
@@ -170,80 +175,88 @@ impl ResponseOrder {
         let odd = (index != self.count).then_some(Odd::Order);
         self.count = self.count.saturating_add(1);
         let told = Told::read(told, index)?;
-        self.claim(told.item_id().as_deref(), index)?;
+        let id = told.item_id().map(Text::from);
+        self.claim(id.clone(), index)?;
         let mut known = KnownItem {
-            kind: Some(told.kind().into()),
+            kind: Some(ItemType::name(told.kind())),
             name: told.own_name(),
-            id: told.item_id(),
-            action: told.action().map(Into::into),
+            id,
+            action: told.action().map(Action::opening),
             ..KnownItem::default()
         };
-        told.part_kinds(|is_summary, kind| known.open_part(is_summary, kind))?;
+        told.each_part(|number, part| known.part(number, Some(&kind_of(part)?), true))?;
         self.items.insert(index, known);
         Ok(odd)
     }
 
     /// An event of an item that is open, or of one that never opened.
-    fn of_item(&mut self, name: &str, event: Event<'_>) -> Result<Option<Odd>, DecodeError> {
+    fn of_item(&mut self, event_type: &EventType, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
         let index = self.speaks_of(event)?;
-        let fits = fit(name);
         let known = self.known(index);
         // A copy of what is neither call nor text disagrees with it in the fold.
-        let is_copy =
-            |kind: &str| name.ends_with(".done") && matches!(Role::of(kind), Role::Server | Role::Unknown);
-        if let (Some(kind), Some(fits)) = (&known.kind, fits.item)
-            && !fits.contains(&&**kind)
+        let is_copy = |kind: &str| {
+            matches!(event_type.act, Act::Restates | Act::Done)
+                && matches!(Role::of(kind), Role::Server | Role::Unknown)
+        };
+        if let Some(kind) = &known.kind
+            && !event_type.items().contains(&&**kind)
             && !is_copy(kind)
         {
-            return Err(DecodeError::ambiguous("an event of the item's type", "one of another type"));
+            return Err(other_type());
         }
-        if let (Some(kind), None) = (&known.kind, fits.item)
-            && matches!(Role::of_event(name), Role::Call(..))
-            && !name.starts_with(&**kind)
-        {
-            return Err(DecodeError::ambiguous("an event of the item's type", "one of another type"));
-        }
-        let Some(part) = fits.part else {
-            if fits.item.is_none() && matches!(Role::of_event(name), Role::Call(..)) {
-                known.writes(name, event)?;
+        let kind = match event_type.subject {
+            Subject::Call(_) => {
+                // Those who go by ids would find the arguments of no call.
+                let id = grammar::id_text(event.get("item_id"));
+                let is_other = known.kind.is_some() && id.as_deref() != known.id.as_deref();
+                return Ok(is_other.then_some(Odd::Identity));
             }
-            // Those who go by ids would find the arguments of no call.
-            let opened = known.kind.is_some() && fits.item.is_some();
-            let other = opened && grammar::id_text(event.get("item_id")).as_deref() != known.id.as_deref();
-            let is_call = other && matches!(Role::of_event(name), Role::Call(..));
-            return Ok(is_call.then_some(Odd::Identity));
+            Subject::Content(_, Some(kind)) => Some(Cow::Borrowed(kind)),
+            Subject::Content(_, None) => event.get("part").map(item::part_kind).transpose()?.flatten(),
+            Subject::Summary => match event.get("part") {
+                Some(part) => item::part_kind(part)?,
+                None => Some(Cow::Borrowed("summary_text")),
+            },
+            Subject::Response | Subject::Item | Subject::Speech => return Ok(None),
         };
-        let (number, is_summary) = match part {
-            "summary_text" => (event.summary_index, true),
-            _ => (event.content_index, false),
-        };
-        let at = number.unwrap_or(0) as usize;
-        let kind = match event.get("part").filter(|_| part == ANY_PART || part == "summary_text") {
-            Some(part) => item::part_kind(part)?,
-            None => Some(Cow::Borrowed(part)),
-        };
-        known.part(is_summary, at, kind.as_deref(), name.ends_with("part.added"))?;
-        Ok(number.is_none().then_some(Odd::Number))
+        if let Slot::At { part, .. } = event_type.slot(event)? {
+            let opens = event_type.act == Act::Added;
+            known.part(part, kind.as_deref(), opens)?;
+        }
+        let has_number = event_type.index().is_some_and(|index| event.get(index).is_some());
+        Ok((!has_number).then_some(Odd::Number))
+    }
+
+    /// An event of a tool of the API's own, or one that nobody knows.
+    fn of_tool(&mut self, name: &str, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
+        let index = self.speaks_of(event)?;
+        let known = self.known(index);
+        if matches!(Role::of_event(name), Role::Call(_)) {
+            if known.kind.as_deref().is_some_and(|kind| !name.starts_with(kind)) {
+                return Err(other_type());
+            }
+            known.action.get_or_insert_default().writes(name, event)?;
+        }
+        Ok(None)
     }
 
     /// The item that an event speaks of by its index, and by its id.
-    fn speaks_of(&mut self, event: Event<'_>) -> Result<u32, DecodeError> {
+    fn speaks_of(&mut self, event: &Event<'_>) -> Result<u32, DecodeError> {
         let Some(index) = event.output_index else { return Err(no_index()) };
-        let id = grammar::id_text(event.get("item_id"));
-        self.claim(id.as_deref(), index)?;
+        self.claim(grammar::id_text(event.get("item_id")), index)?;
         Ok(index)
     }
 
     /// What an item says again is of the kind, and has the name, that it had.
-    fn restated(&mut self, index: u32, told: &Told<'_>) -> Result<(), DecodeError> {
-        self.claim(told.item_id().as_deref(), index)?;
-        let known = self.known(index);
+    fn restated(&mut self, told: &Told<'_>) -> Result<(), DecodeError> {
+        self.claim(told.item_id(), told.index)?;
+        let known = self.known(told.index);
         match &known.kind {
             Some(kind) if is_other(kind, told.kind()) => {
                 return Err(DecodeError::ambiguous("an item of the type it had", "one of another type"));
             }
             Some(_) => {}
-            None => known.kind = Some(told.kind().into()),
+            None => known.kind = Some(ItemType::name(told.kind())),
         }
         if let (Some(name), Some(again)) = (&known.name, told.own_name())
             && **name != *again
@@ -251,25 +264,11 @@ impl ResponseOrder {
         {
             return Err(DecodeError::ambiguous("an item of the name it had", "one of another name"));
         }
-        if let (Some(known), Some(told)) = (&known.action, told.action())
-            && !begins(known, told)
-        {
-            return Err(DecodeError::ambiguous("the action that the item opened with", "another one"));
-        }
-        if let Some(action) = told.action() {
-            known.wrote(action)?;
+        if let (Some(known), Some(told)) = (&mut known.action, told.action()) {
+            known.said(told)?;
         }
         known.name = known.name.take().or_else(|| told.own_name());
-        let (mut content, mut summary) = (0, 0);
-        let mut result = Ok(());
-        told.part_kinds(|is_summary, kind| {
-            let at = if is_summary { &mut summary } else { &mut content };
-            if result.is_ok() {
-                result = known.part(is_summary, *at, Some(kind), false);
-            }
-            *at += 1;
-        })?;
-        result
+        told.each_part(|number, part| known.part(number, Some(&kind_of(part)?), false))
     }
 
     fn known(&mut self, index: u32) -> &mut KnownItem {
@@ -281,9 +280,9 @@ impl ResponseOrder {
         })
     }
 
-    fn claim(&mut self, id: Option<&str>, index: u32) -> Result<(), DecodeError> {
+    fn claim<I: AsRef<str> + Into<Text>>(&mut self, id: Option<I>, index: u32) -> Result<(), DecodeError> {
         let Some(id) = id else { return Ok(()) };
-        match self.ids.owner(id) {
+        match self.ids.owner(id.as_ref()) {
             Some(owner) if owner != index => {
                 Err(DecodeError::ambiguous("one id for each item", "the id of another item"))
             }
@@ -297,89 +296,22 @@ impl ResponseOrder {
 }
 
 impl KnownItem {
-    fn list(&mut self, is_summary: bool) -> &mut Vec<Option<Text>> {
-        if is_summary { &mut self.summary } else { &mut self.content }
-    }
-
-    fn open_part(&mut self, is_summary: bool, kind: &str) {
-        let list = self.list(is_summary);
-        list.reserve_exact(usize::from(list.is_empty()));
-        list.push(Some(known_as(kind).into()));
-    }
-
-    /// A command or a diff is written: some clients show it, or run it, as it comes.
-    fn writes(&mut self, name: &str, event: Event<'_>) -> Result<(), DecodeError> {
-        let Some(said) =
-            ["delta", "command", "diff"].iter().find_map(|field| grammar::string(event.get(field)))
-        else {
-            return Ok(());
-        };
-        let at = event.get("command_index").map_or(Some(0), |at| json::count(at.raw()));
-        let Some(at) = at.and_then(|at| usize::try_from(at).ok()) else {
-            return Err(DecodeError::ambiguous("a plain number of a command", "another one"));
-        };
-        if said.is_empty() {
-            return Ok(());
-        }
-        self.written_bytes += said.len();
-        if self.written_bytes > MOST_WRITTEN {
-            return Err(DecodeError::new(
-                format!("an action of at most {MOST_WRITTEN} bytes"),
-                "a longer one",
-            ));
-        }
-        let written = self.written.entry(at).or_default();
-        if name.ends_with(".delta") || written.is_empty() {
-            written.push_str(&said);
-            return Ok(());
-        }
-        match *written == *said {
-            true => Ok(()),
-            false => Err(DecodeError::ambiguous("the command that was written", "another one")),
-        }
-    }
-
-    /// The item says its action: it is what was written.
-    fn wrote(&mut self, action: &str) -> Result<(), DecodeError> {
-        let written = std::mem::take(&mut self.written);
-        if written.is_empty() {
-            return Ok(());
-        }
-        let action: Json = serde_json::from_str(action).unwrap_or_default();
-        let says = |at: usize| match action.get("commands") {
-            Some(commands) => commands.get(at),
-            None => action.get("diff").filter(|_| at == 0),
-        };
-        match written.iter().all(|(at, text)| says(*at).and_then(Json::as_str) == Some(text)) {
-            true => Ok(()),
-            false => Err(DecodeError::ambiguous("the action that was written", "another one")),
-        }
-    }
-
     /// A part goes on, or opens: in the order of its number, once, with one kind.
-    fn part(
-        &mut self,
-        is_summary: bool,
-        at: usize,
-        kind: Option<&str>,
-        opens: bool,
-    ) -> Result<(), DecodeError> {
-        let kind = kind.map(known_as);
-        let list = self.list(is_summary);
-        let next = list.len();
-        match list.get_mut(at) {
+    fn part(&mut self, number: u32, kind: Option<&str>, opens: bool) -> Result<(), DecodeError> {
+        let is_next = number.is_multiple_of(SUMMARY) || self.parts.get(number - 1).is_some();
+        let kind = kind.map(PartType::name);
+        match self.parts.get_mut(number) {
             Some(_) if opens => Err(DecodeError::ambiguous("a part that opens once", "one that opens again")),
-            Some(Some(known)) if kind.is_some_and(|kind| kind != ANY_PART && *kind != **known) => {
+            Some(Some(known)) if kind.as_ref().is_some_and(|kind| kind != known) => {
                 Err(DecodeError::ambiguous("a part of the type it had", "one of another type"))
             }
             Some(Some(_)) => Ok(()),
             Some(known) => {
-                *known = kind.filter(|kind| *kind != ANY_PART).map(Into::into);
+                *known = kind;
                 Ok(())
             }
-            None if at == next => {
-                list.reserve_exact(usize::from(next == 0));
-                list.push(kind.filter(|kind| *kind != ANY_PART).map(Into::into));
+            None if is_next => {
+                self.parts.insert(number, kind);
                 Ok(())
             }
             None => Err(DecodeError::ambiguous("parts that open in order", "another order")),
@@ -387,80 +319,25 @@ impl KnownItem {
     }
 }
 
-/// What an event belongs to: the types of items, and the type of the part.
-struct EventFit {
-    item: Option<&'static [&'static str]>,
-    part: Option<&'static str>,
-}
-
-fn fit(name: &str) -> EventFit {
-    const PARTS: Option<&[&str]> = Some(&["message", "reasoning"]);
-    let (item, part) = match name {
-        "output_text.delta" | "output_text.done" => (Some(&["message"][..]), Some("output_text")),
-        "output_text.annotation.added" | "output_text_annotation.added" => {
-            (Some(&["message"][..]), Some("output_text"))
-        }
-        "refusal.delta" | "refusal.done" => (Some(&["message"][..]), Some("refusal")),
-        "audio.transcript.delta" | "audio.transcript.done" => (Some(&["message"][..]), None),
-        "reasoning_text.delta" | "reasoning_text.done" => (Some(&["reasoning"][..]), Some("reasoning_text")),
-        "reasoning_summary_text.delta"
-        | "reasoning_summary_text.done"
-        | "reasoning_summary_part.added"
-        | "reasoning_summary_part.done" => (Some(&["reasoning"][..]), Some("summary_text")),
-        "content_part.added" | "content_part.done" => (PARTS, Some(ANY_PART)),
-        "function_call_arguments.delta" | "function_call_arguments.done" => {
-            (Some(&["function_call"][..]), None)
-        }
-        "custom_tool_call_input.delta" | "custom_tool_call_input.done" => {
-            (Some(&["custom_tool_call"][..]), None)
-        }
-        _ => (None, None),
-    };
-    EventFit { item, part }
-}
-
 /// Whether an item is said again as another type. Where one of the two is a call, a text or neither, the fold finds that
 /// the copy disagrees.
 fn is_other(kind: &str, again: &str) -> bool {
-    let has_parts = |role| matches!(role, Role::Message | Role::Reasoning);
     kind != again
         && match (Role::of(kind), Role::of(again)) {
-            (Role::Call(..), Role::Call(..)) => true,
-            (one, other) => has_parts(one) && has_parts(other),
+            (Role::Call(_), Role::Call(_)) => true,
+            (one, other) => one.has_parts() && other.has_parts(),
         }
 }
 
-/// The type of a part, in its one spelling.
-fn known_as(kind: &str) -> &str {
-    if kind == "text" { "output_text" } else { kind }
-}
-
-/// Whether an action may become another one: what an item opens with lacks what is not there yet.
-fn begins(action: &str, whole: &str) -> bool {
-    let parse = |raw| serde_json::from_str::<Json>(raw).unwrap_or_default();
-    is_start(&parse(action), &parse(whole))
-}
-
-fn is_start(start: &Json, whole: &Json) -> bool {
-    match (start, whole) {
-        (Json::Null, _) => true,
-        (Json::String(start), Json::String(whole)) => whole.starts_with(start.as_str()),
-        (Json::Array(start), Json::Array(whole)) => {
-            start.len() <= whole.len() && start.iter().zip(whole).all(|(start, whole)| is_start(start, whole))
-        }
-        (Json::Object(start), Json::Object(whole)) => {
-            start.iter().all(|(name, start)| is_start(start, whole.get(name).unwrap_or(&Json::Null)))
-        }
-        _ => start == whole,
-    }
+/// The type of a part that stands in its item.
+fn kind_of(part: Value<'_>) -> Result<Cow<'_, str>, DecodeError> {
+    Ok(item::part_kind(part)?.unwrap_or(Cow::Borrowed("unknown")))
 }
 
 fn no_index() -> DecodeError {
     DecodeError::ambiguous("the `output_index` of an item", "none")
 }
 
-/// How much of an action is kept before the item says it, in bytes.
-const MOST_WRITTEN: usize = 16 << 20;
-
-/// A part whose type the event itself says.
-const ANY_PART: &str = "*";
+fn other_type() -> DecodeError {
+    DecodeError::ambiguous("an event of the item's type", "one of another type")
+}

@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use super::grammar::{self, EVENT};
-use super::normal;
+use super::kinds::EventType;
 use crate::wire::document::{Of, Spans, Value};
 use crate::wire::pieces::PiecePlace;
 use crate::wire::{Piece, PieceName};
@@ -25,7 +25,7 @@ pub(super) fn of(document: &str) -> Vec<Piece<'_>> {
         pieces.push(Piece::new(name, &document[start..end]));
     }
     let kind = grammar::string(event.get("type")).unwrap_or_default();
-    let is_known = kind.strip_prefix("response.").is_some_and(normal::is_known);
+    let is_known = EventType::of(&kind).is_some_and(|known| known.body.is_some());
     if let (Some(delta), None, false) = (event.get("delta"), event.get("output_index"), is_known) {
         let (start, end) = delta.span();
         let name = PieceName::default().below(&*kind);

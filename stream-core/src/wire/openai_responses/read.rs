@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::grammar::{self, EVENT, Event, PROBE, RESPONSE};
-use super::item::{self, Role, SUMMARY, Said, Told};
+use super::item::{self, Said, Telling, Told};
+use super::kinds::{Act, EventType, PREFIX, Role, Subject};
 use super::normal;
 use crate::delta::{
     CallDelta, CallFlavor, Channel, Delta, DeltaKind, FinishKind, FinishReason, Restated, Runs, Slot,
@@ -25,53 +26,37 @@ pub(super) fn event(line: Option<&str>, data: &[u8], into: &mut Decoded) -> Resu
     spans.decode(json, Of::Object(&EVENT), expected).and_then(|document| {
         if document.is_object() {
             apis::one(into, document, &["choices", "candidates"], &[])?;
-            return read(line, Event::read(document)?, data.len(), into);
+            return read(line, &Event::read(document)?, data.len(), into);
         }
-        into.deltas.push(foreign(None, data.len()));
+        into.deltas.push(foreign("unknown", data.len()));
         Ok(())
     })
 }
 
-fn read(line: Option<&str>, event: Event<'_>, len: usize, into: &mut Decoded) -> Result<(), DecodeError> {
-    let kind = grammar::string(event.get("type"));
+fn read(line: Option<&str>, event: &Event<'_>, len: usize, into: &mut Decoded) -> Result<(), DecodeError> {
+    let Some(kind) = event.kind.as_deref() else {
+        into.deltas.push(untyped(event.get("error"), len));
+        return Ok(());
+    };
     // Some clients go by the `event` line and some by the type: an event that says two things would be two events.
-    if let (Some(line), Some(kind)) = (line.filter(|line| line.starts_with("response.")), kind.as_deref())
-        && line != kind
-    {
+    if line.is_some_and(|line| line != kind && line.starts_with(PREFIX)) {
         return Err(DecodeError::new("an event of the type that its `event` line says", "another type"));
     }
-    if into.memory.is_on
-        && let Some(kind) = kind.as_deref()
-    {
+    if into.memory.is_on {
         let odd = into.memory.responses.get_or_insert_default().see(line, kind, event)?;
         into.odd = into.odd.or(odd);
     }
-    match kind.as_deref().map(|kind| (kind, kind.strip_prefix("response."))) {
-        Some((_, Some(name))) => response_event(event, name, len, into),
-        Some(("keepalive" | "ping", _)) => {
-            into.deltas.push(Delta::stream(DeltaKind::Ping));
-            Ok(())
-        }
-        Some(("error", _)) => {
-            let error = match event.get("error") {
-                Some(error) => grammar::error(Some(error)),
-                None => grammar::error_fields(event.get("code"), event.get("message")),
-            };
-            into.deltas.push(Delta::stream(DeltaKind::Error(error)));
-            Ok(())
-        }
-        Some((other, _)) => {
-            into.deltas.push(foreign(Some(other), len));
-            Ok(())
-        }
-        None => {
-            into.deltas.push(match event.get("error") {
-                Some(error) => Delta::stream(DeltaKind::Error(grammar::error(Some(error)))),
-                None => foreign(None, len),
-            });
-            Ok(())
-        }
-    }
+    let delta = match (event.name(), kind) {
+        (Some(name), _) => return response_event(event, name, len, into),
+        (None, "keepalive" | "ping") => Delta::stream(DeltaKind::Ping),
+        (None, "error") => Delta::stream(DeltaKind::Error(match event.get("error") {
+            Some(error) => grammar::error(Some(error)),
+            None => grammar::error_fields(event.get("code"), event.get("message")),
+        })),
+        (None, other) => foreign(other, len),
+    };
+    into.deltas.push(delta);
+    Ok(())
 }
 
 /// How a response ended, by its status.
@@ -97,67 +82,50 @@ fn meta(response: Value<'_>, into: &mut Decoded) {
     }
 }
 
-fn response_event(event: Event<'_>, name: &str, len: usize, into: &mut Decoded) -> Result<(), DecodeError> {
-    if normal::is_foreign(name, event) {
-        into.odd = into.odd.or(Some(Odd::Foreign));
-    }
-    let deltas = &mut into.deltas;
-    let content = || slot(event, event.content_index, 0);
-    let summary = || slot(event, event.summary_index, SUMMARY);
-    let call = || slot(event, None, 0);
-    match name {
-        "created" | "in_progress" | "queued" => return opening(event.object("response")?, into),
-        "completed" | "incomplete" | "failed" => return terminal(name, event.object("response")?, into),
-        "output_item.added" | "output_item.done" => {
-            let told = Told::read(event.object("item")?, item_index(event))?;
-            if told.is_foreign()? {
-                into.odd = into.odd.or(Some(Odd::Foreign));
-            }
-            match name {
-                "output_item.added" => told.added(deltas)?,
-                _ => told.done(deltas)?,
-            }
+fn response_event(event: &Event<'_>, name: &str, len: usize, into: &mut Decoded) -> Result<(), DecodeError> {
+    let Some(known) = event.known else {
+        into.deltas.push(other(event, name, len));
+        return Ok(());
+    };
+    mark(normal::is_foreign(known, event), into);
+    let slot = known.slot(event)?;
+    let delta = match known.act {
+        Act::Opens => return opening(event.object("response")?, Telling::Listed, into),
+        Act::Ends => return terminal(name, event.object("response")?, into),
+        Act::Added | Act::Done if known.subject == Subject::Item => {
+            let telling = if known.act == Act::Added { Telling::Added } else { Telling::Done };
+            return tell(&Told::read(event.object("item")?, event.item())?, telling, into);
         }
-        "content_part.added" | "content_part.done" => part_event(name, content()?, event, into)?,
-        "reasoning_summary_part.added" | "reasoning_summary_part.done" => {
-            part_event(name, summary()?, event, into)?;
-        }
-        "output_text.delta" | "audio.transcript.delta" => {
-            deltas.push(text(content()?, Channel::Content, event)?);
-        }
-        "refusal.delta" => deltas.push(text(content()?, Channel::Refusal, event)?),
-        "reasoning_text.delta" => deltas.push(text(content()?, Channel::Reasoning, event)?),
-        "reasoning_summary_text.delta" => deltas.push(text(summary()?, Channel::Reasoning, event)?),
-        "output_text.done" | "reasoning_text.done" => {
-            deltas.push(copy(content()?, event.get("text"), "text")?);
-        }
-        "refusal.done" => deltas.push(copy(content()?, event.get("refusal"), "refusal")?),
-        "reasoning_summary_text.done" => deltas.push(copy(summary()?, event.get("text"), "text")?),
-        "audio.transcript.done" => deltas.push(match event.get("transcript") {
-            Some(_) => copy(content()?, event.get("transcript"), "transcript")?,
-            None => rides(content()?, false),
-        }),
-        "function_call_arguments.delta" => deltas.push(arguments(call()?, CallFlavor::Function, event)),
-        "custom_tool_call_input.delta" => deltas.push(arguments(call()?, CallFlavor::Custom, event)),
-        "function_call_arguments.done" => deltas.push(call_copy(call()?, event.get("arguments"), event)),
-        "custom_tool_call_input.done" => deltas.push(call_copy(call()?, event.get("input"), event)),
-        "output_text.annotation.added" | "output_text_annotation.added" => {
-            deltas.push(rides(content()?, false));
-        }
-        _ => deltas.push(other(event, name, len)),
-    }
+        Act::Added | Act::Done => return part_event(known.act, slot, event.object("part")?, into),
+        Act::Text(channel) => text(slot, channel, event)?,
+        Act::Arguments(flavor) => arguments(slot, flavor, event),
+        Act::Restates => restated(known, slot, event)?,
+        Act::Annotates => rides(slot, false),
+    };
+    into.deltas.push(delta);
     Ok(())
 }
 
-fn opening(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
+/// Takes note that something has what belongs to another type.
+fn mark(is_foreign: bool, into: &mut Decoded) {
+    into.odd = into.odd.or(is_foreign.then_some(Odd::Foreign));
+}
+
+/// Tells one item.
+fn tell(told: &Told<'_>, telling: Telling, into: &mut Decoded) -> Result<(), DecodeError> {
+    mark(told.is_foreign()?, into);
+    told.tell(telling, &mut into.deltas)
+}
+
+fn opening(response: Value<'_>, telling: Telling, into: &mut Decoded) -> Result<(), DecodeError> {
     meta(response, into);
     into.deltas.push(Delta::stream(DeltaKind::Opening));
-    output(response, into)
+    output(response, telling, into)
 }
 
 fn terminal(status: &str, response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
     meta(response, into);
-    output(response, into)?;
+    output(response, Telling::Listed, into)?;
     ends(status, response, into);
     Ok(())
 }
@@ -176,14 +144,9 @@ fn ends(status: &str, response: Value<'_>, into: &mut Decoded) {
     into.deltas.push(Delta::stream(DeltaKind::Terminal));
 }
 
-/// Positions in `output` are the output indices.
-fn output(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
-    for (at, item) in grammar::output(response)?.enumerate() {
-        let told = Told::read(item, item::part_number(at)?)?;
-        if told.is_foreign()? {
-            into.odd = into.odd.or(Some(Odd::Foreign));
-        }
-        told.restated(&mut into.deltas)?;
+fn output(response: Value<'_>, telling: Telling, into: &mut Decoded) -> Result<(), DecodeError> {
+    for told in item::listed(response)? {
+        tell(&told?, telling, into)?;
     }
     all_text(response)
 }
@@ -192,8 +155,8 @@ fn output(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
 fn all_text(response: Value<'_>) -> Result<(), DecodeError> {
     let Some(said) = grammar::string(response.get("output_text")) else { return Ok(()) };
     let mut rest = said.as_ref();
-    for item in grammar::output(response)? {
-        rest = Told::read(item, 0)?.strip_text(rest)?;
+    for told in item::listed(response)? {
+        rest = told?.strip_text(rest)?;
     }
     match rest {
         "" => Ok(()),
@@ -201,41 +164,24 @@ fn all_text(response: Value<'_>) -> Result<(), DecodeError> {
     }
 }
 
-fn part_event(name: &str, slot: Slot, event: Event<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
-    let part = event.object("part")?;
-    if item::is_foreign_part(part)? {
-        into.odd = into.odd.or(Some(Odd::Foreign));
-    }
-    match name.ends_with(".added") {
-        true => part_added(slot, part, &mut into.deltas),
-        false => part_done(slot, part, &mut into.deltas),
-    }
-}
-
-fn part_added(slot: Slot, part: Value<'_>, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
-    match item::said(part)? {
-        Said::Text(channel, text) => {
-            into.push(Delta::new(0, slot, DeltaKind::Start { channel }));
-            if !text.is_empty() {
-                into.push(Delta::new(0, slot, DeltaKind::Text { channel, text: text.into() }));
-            }
+fn part_event(act: Act, slot: Slot, part: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
+    mark(item::is_foreign_part(part)?, into);
+    let mut push = |kind| into.deltas.push(Delta::new(0, slot, kind));
+    match (act, item::said(part)?) {
+        (Act::Added, said) => said.opens(true, push),
+        (_, Said::Opaque(kind, bytes)) => {
+            push(item::opaque(kind, bytes));
+            push(DeltaKind::Stop);
         }
-        Said::Opaque(kind, bytes) => into.push(Delta::new(0, slot, item::opaque(kind, bytes))),
+        (_, said) => {
+            push(DeltaKind::Copy(said.restated()));
+            push(DeltaKind::Stop);
+        }
     }
     Ok(())
 }
 
-fn part_done(slot: Slot, part: Value<'_>, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
-    let kind = match item::said(part)? {
-        Said::Text(_, text) => DeltaKind::Copy(Restated::body(text)),
-        Said::Opaque(kind, bytes) => item::opaque(kind, bytes),
-    };
-    into.push(Delta::new(0, slot, kind));
-    into.push(Delta::new(0, slot, DeltaKind::Stop));
-    Ok(())
-}
-
-fn text(slot: Slot, channel: Channel, event: Event<'_>) -> Result<Delta, DecodeError> {
+fn text(slot: Slot, channel: Channel, event: &Event<'_>) -> Result<Delta, DecodeError> {
     let text = grammar::text(event.get("delta"), "delta")?;
     if text.is_empty() {
         // Log probabilities of tokens that are not out yet may spell what comes next.
@@ -245,11 +191,7 @@ fn text(slot: Slot, channel: Channel, event: Event<'_>) -> Result<Delta, DecodeE
     Ok(Delta::new(0, slot, DeltaKind::Text { channel, text: text.into() }))
 }
 
-fn copy(slot: Slot, body: Option<Value<'_>>, field: &str) -> Result<Delta, DecodeError> {
-    Ok(Delta::new(0, slot, DeltaKind::Copy(Restated::body(grammar::text(body, field)?))))
-}
-
-fn arguments(slot: Slot, flavor: CallFlavor, event: Event<'_>) -> Delta {
+fn arguments(slot: Slot, flavor: CallFlavor, event: &Event<'_>) -> Delta {
     match grammar::loose(event.get("delta")).filter(|delta| !delta.is_empty()) {
         Some(delta) => {
             let call = CallDelta { arguments: Some(delta.into()), flavor, ..CallDelta::default() };
@@ -259,13 +201,19 @@ fn arguments(slot: Slot, flavor: CallFlavor, event: Event<'_>) -> Delta {
     }
 }
 
-fn call_copy(slot: Slot, body: Option<Value<'_>>, event: Event<'_>) -> Delta {
-    let copy = Restated {
-        name: grammar::name(event.get("name")),
-        body: grammar::loose(body).map(Into::into),
-        ..Restated::default()
+fn restated(known: &EventType, slot: Slot, event: &Event<'_>) -> Result<Delta, DecodeError> {
+    let field = known.body.unwrap_or_default();
+    let body = event.get(field);
+    let copy = match known.subject {
+        Subject::Call(_) => Restated {
+            name: grammar::name(event.get("name")),
+            body: grammar::loose(body).map(Into::into),
+            ..Restated::default()
+        },
+        Subject::Speech if body.is_none() => return Ok(rides(slot, false)),
+        _ => Restated::body(grammar::text(body, field)?),
     };
-    Delta::new(0, slot, DeltaKind::Copy(copy))
+    Ok(Delta::new(0, slot, DeltaKind::Copy(copy)))
 }
 
 /// Something that says nothing by itself, yet makes no sense without its block.
@@ -273,10 +221,10 @@ fn rides(slot: Slot, ahead: bool) -> Delta {
     Delta::new(0, slot, DeltaKind::Annotation { ahead })
 }
 
-fn other(event: Event<'_>, name: &str, len: usize) -> Delta {
+fn other(event: &Event<'_>, name: &str, len: usize) -> Delta {
     let role = Role::of_event(name);
     let slot = event.output_index.map_or(Slot::None, Slot::item);
-    if let (Role::Call(flavor, _), Slot::At { .. }) = (role, slot) {
+    if let (Role::Call(flavor), Slot::At { .. }) = (role, slot) {
         // Commands and diffs as they are written. The arguments come as one JSON value when the item is done.
         return Delta::new(0, slot, DeltaKind::Call(CallDelta { flavor, ..CallDelta::default() }));
     }
@@ -288,17 +236,17 @@ fn other(event: Event<'_>, name: &str, len: usize) -> Delta {
     Delta::new(0, slot, DeltaKind::Opaque { kind: name.into(), runs, bytes: len })
 }
 
+/// A document that says no type: a bare error, or nothing that is known.
+fn untyped(error: Option<Value<'_>>, bytes: usize) -> Delta {
+    match error {
+        Some(_) => Delta::stream(DeltaKind::Error(grammar::error(error))),
+        None => foreign("unknown", bytes),
+    }
+}
+
 /// A frame of no known format.
-fn foreign(kind: Option<&str>, bytes: usize) -> Delta {
-    Delta::new(0, Slot::None, item::opaque(Cow::Borrowed(kind.unwrap_or("unknown")), bytes))
-}
-
-fn item_index(event: Event<'_>) -> u32 {
-    event.output_index.unwrap_or(0)
-}
-
-fn slot(event: Event<'_>, part: Option<u32>, base: u32) -> Result<Slot, DecodeError> {
-    Ok(Slot::At { item: item_index(event), part: base + item::part_number(part.unwrap_or(0))? })
+fn foreign(kind: &str, bytes: usize) -> Delta {
+    Delta::new(0, Slot::None, item::opaque(Cow::Borrowed(kind), bytes))
 }
 
 /// Whether the body says that it is a response object.
@@ -320,26 +268,11 @@ pub(super) fn decode_whole(body: &[u8], into: &mut Decoded) -> Result<(), Decode
 
 fn whole(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
     if response.get("object").is_none() && response.get("output").is_none() {
-        into.deltas.push(match response.get("error") {
-            Some(error) => Delta::stream(DeltaKind::Error(grammar::error(Some(error)))),
-            None => {
-                let kind = item::opaque(Cow::Borrowed("unknown"), response.raw().len());
-                Delta::new(0, Slot::None, kind)
-            }
-        });
+        into.deltas.push(untyped(response.get("error"), response.raw().len()));
         into.deltas.push(Delta::stream(DeltaKind::Terminal));
         return Ok(());
     }
-    meta(response, into);
-    into.deltas.push(Delta::stream(DeltaKind::Opening));
-    for (at, item) in grammar::output(response)?.enumerate() {
-        let told = Told::read(item, item::part_number(at)?)?;
-        if told.is_foreign()? {
-            into.odd = into.odd.or(Some(Odd::Foreign));
-        }
-        told.whole(&mut into.deltas)?;
-    }
-    all_text(response)?;
+    opening(response, Telling::Whole, into)?;
     let status = grammar::string(response.get("status")).unwrap_or(Cow::Borrowed("completed"));
     ends(&status, response, into);
     Ok(())

@@ -8,11 +8,14 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
-use super::grammar::{KEPT_OF_ERROR, KEPT_OF_EVENT, KEPT_OF_ITEM, KEPT_OF_PART, KEPT_OF_RESPONSE};
-use super::item::{self, Role, SUMMARY};
+use super::grammar::{KEPT_OF_ERROR, KEPT_OF_ITEM, KEPT_OF_PART, KEPT_OF_RESPONSE};
+use super::item::SUMMARY;
 use super::items::{Item, Replaced};
+use super::kinds::{ItemType, PartType, Role};
+use super::normal::EVENT_BODIES;
+use super::source::Source;
 use super::templates;
-use super::write::{ResponsesWriter, Source};
+use super::write::{ListedItem, ResponsesWriter};
 use crate::delta::{CallFlavor, Channel, DeltaKind, Slot, Text};
 use crate::json::{self, Object};
 use crate::wire::template::{object, renewed};
@@ -21,8 +24,8 @@ use crate::wire::{Fate, Part};
 
 impl ResponsesWriter {
     /// An event that carries the response: `output` loses, changes and gains items.
-    pub(super) fn rebuild_response(&mut self, source: &Source<'_>, out: &mut Vec<Bytes>) -> Bytes {
-        let Some(response) = json::member(source.json, "response") else { return self.patch(source, out) };
+    pub(super) fn rebuild_response<'a>(&mut self, source: &Source<'a>, out: &mut Vec<Bytes>) -> Cow<'a, str> {
+        let Some(response) = source.member("response") else { return self.patch(source, out) };
         let output = json::member(response, "output").and_then(json::items);
         let items = output.as_deref().unwrap_or_default();
         let spoken = Spoken::new(source.parts);
@@ -35,7 +38,7 @@ impl ResponsesWriter {
         }
         if source.has(&DeltaKind::Terminal) && output.is_some() && self.lists_inserted(items) {
             changed = true;
-            entries.extend(self.inserted.iter().map(|(index, item)| (*index, Cow::from(item))));
+            entries.extend(self.made_items().map(|item| (item.index, Cow::Borrowed(&*item.document))));
         }
         changed |= !entries.is_sorted_by_key(|(index, _)| *index);
         if !changed {
@@ -44,7 +47,7 @@ impl ResponsesWriter {
         entries.sort_by_key(|(index, _)| *index);
         let output = json::array(entries.iter().map(|(_, item)| item));
         let response = self::response(response, &[("output", output)]);
-        self.rebuild(source, &[("response", response)], out)
+        self.rebuild(source, &[("response", response)], out).into()
     }
 
     /// An event of an item. Answers with its data, or none where nothing is left of it.
@@ -53,8 +56,8 @@ impl ResponsesWriter {
         item: u32,
         source: &Source<'_>,
         out: &mut Vec<Bytes>,
-    ) -> Option<Bytes> {
-        if let Some(raw) = json::member(source.json, "item") {
+    ) -> Option<String> {
+        if let Some(raw) = source.member("item") {
             let spoken = Spoken::new(source.parts);
             let new = self.rewritten(item, raw, &spoken, Mode::Streamed)?.into_owned();
             let written = self.rebuild(source, &[("item", new)], out);
@@ -64,7 +67,7 @@ impl ResponsesWriter {
         let part = source.parts.iter().find(|part| speaks(part))?;
         let Slot::At { part: number, .. } = part.delta.slot else { return None };
         let now = self.now(item, number, Some(*part), Mode::Whole);
-        if let Some(raw) = json::member(source.json, "part") {
+        if let Some(raw) = source.member("part") {
             let new = match now {
                 Now::Same => raw.to_owned(),
                 Now::Body(body) => self::part(raw, &body)?,
@@ -73,7 +76,7 @@ impl ResponsesWriter {
             return Some(self.rebuild(source, &[("part", new)], out));
         }
         let Now::Body(body) = now else { return None };
-        let field = BODY_FIELDS.iter().find(|field| json::member(source.json, field).is_some())?;
+        let field = EVENT_BODIES.iter().find(|field| source.member(field).is_some())?;
         if *field == "delta" && body.is_empty() {
             return None;
         }
@@ -89,24 +92,19 @@ impl ResponsesWriter {
     pub(super) fn rebuild(
         &mut self,
         source: &Source<'_>,
-        new: &[(&str, String)],
+        new: &[(&'static str, String)],
         out: &mut Vec<Bytes>,
-    ) -> Bytes {
-        let numbers = self.new_numbers(source.numbers);
-        let json = keep(source.json, KEPT_OF_EVENT, |name| {
-            let mut all = new.iter().chain(&numbers);
-            let found = all.find(|(field, _)| *field == name).map(|(_, value)| value.clone());
-            found.or_else(|| (name == "logprobs").then(|| "[]".to_owned()))
-        });
+    ) -> String {
+        let mut all = self.new_numbers(source);
+        all.extend_from_slice(new);
+        let json = source.anew(&all);
         self.state.sink.event(source.frame.event(), &json, out);
-        Bytes::from(json)
+        json
     }
 
     /// Text leaves though the opening of its item or part did not: opens them.
     pub(super) fn revive(&mut self, source: &Source<'_>, out: &mut Vec<Bytes>) {
-        let Some(id) = json::member(source.json, "delta").and(json::member(source.json, "item_id")) else {
-            return;
-        };
+        let Some(id) = source.member("delta").and(source.member("item_id")) else { return };
         for part in source.parts.iter().filter(|part| part.fate != Fate::Dropped) {
             if let (DeltaKind::Text { channel, text }, Slot::At { item, part: number }) =
                 (&part.delta.kind, part.delta.slot)
@@ -132,7 +130,7 @@ impl ResponsesWriter {
             // What is open on the wire stays, even if none of its parts does.
             Role::Message => parts(raw, mode == Mode::Streamed && known.is_some_and(Item::opened), now),
             Role::Reasoning => parts(raw, true, now),
-            Role::Call(flavor, fields) => call(raw, (flavor, fields), known.and_then(Item::replaced), now(0)),
+            Role::Call(flavor) => call(raw, &kind, flavor, known.and_then(Item::replaced), now(0)),
             Role::Server | Role::Unknown => (now(0) != Now::Gone).then_some(Cow::Borrowed(raw)),
         }
     }
@@ -168,7 +166,11 @@ impl ResponsesWriter {
     /// Whether a terminal event has to list the items made here. Some upstreams list none.
     fn lists_inserted(&self, items: &[&str]) -> bool {
         let lists_none = items.is_empty() && self.items.has_items();
-        !self.inserted.is_empty() && !lists_none
+        self.made_items().next().is_some() && !lists_none
+    }
+
+    fn made_items(&self) -> impl Iterator<Item = &ListedItem> {
+        self.listed.iter().filter(|item| item.is_made)
     }
 
     /// After the opening of a replaced call: its arguments, in one piece.
@@ -277,10 +279,11 @@ fn list(raw: &str, name: &str, base: u32, now: impl Fn(u32) -> Now) -> Option<St
     changed.then(|| json::array(kept))
 }
 
-/// A call, by what it says now and what it was replaced with. `fields` are those that may hold its arguments.
+/// A call, by what it says now and what it was replaced with.
 fn call<'a>(
     raw: &'a str,
-    (flavor, fields): (CallFlavor, &[&str]),
+    kind: &str,
+    flavor: CallFlavor,
     replaced: Option<&Replaced>,
     now: Now,
 ) -> Option<Cow<'a, str>> {
@@ -293,7 +296,7 @@ fn call<'a>(
     let id_field = if json::member(raw, "call_id").is_some() { "call_id" } else { "id" };
     let new = |name: &str| {
         let text = |text: &Text| json::quote(text);
-        if fields.contains(&name) {
+        if ItemType::of(kind).is_some_and(|known| known.arguments().any(|field| field == name)) {
             return body.as_ref().map(|body| value(body, flavor, json::member(raw, name)));
         }
         match name {
@@ -308,7 +311,7 @@ fn call<'a>(
 /// A part with another text; `None` if it is no text.
 fn part(raw: &str, body: &str) -> Option<String> {
     let kind = json::unquote(json::member(raw, "type")?)?;
-    let (_, field) = item::part_text(&kind)?;
+    let field = PartType::of(&kind)?.field;
     Some(keep(raw, KEPT_OF_PART, |name| match name {
         "annotations" | "logprobs" => Some("[]".to_owned()),
         _ if name == field => Some(json::quote(body)),
@@ -339,6 +342,3 @@ fn value(body: &str, flavor: CallFlavor, old: Option<&str>) -> String {
         false => json::quote(body),
     }
 }
-
-/// The fields that carry the body of an event without item or part.
-const BODY_FIELDS: &[&str] = &["delta", "text", "refusal", "transcript", "arguments", "input"];

@@ -1,20 +1,18 @@
 //! Writing a stream: which frames leave as they came, which with other numbers, which anew.
 
-use std::sync::LazyLock;
+use std::borrow::Cow;
 
 use bytes::Bytes;
-use memchr::memmem::Finder;
 
-use super::ending::Open;
 use super::insert::around;
 use super::item::SUMMARY;
 use super::items::Items;
+use super::source::{self, Source};
 use super::{rebuild, templates};
 use crate::delta::{Channel, DeltaKind};
-use crate::few::Few;
 use crate::json;
 use crate::sse::Frame;
-use crate::wire::document::{Of, Spans, Table};
+use crate::wire::document::Spans;
 use crate::wire::numbering::EventNumbering;
 use crate::wire::sink::Sink;
 use crate::wire::template::MadeEvent;
@@ -28,17 +26,10 @@ pub(super) struct ResponsesWriter {
     pub(super) state: WireState,
     pub(super) items: Items,
     numbering: EventNumbering,
-    /// The last numbered event that left as it came: its number is read when it is asked for.
-    unread: Option<Bytes>,
-    pub(super) open: Open,
-    /// The data of the last opening event.
-    pub(super) opening: Option<Bytes>,
-    /// The usage of a terminal event that did not leave.
-    pub(super) usage: Option<String>,
-    /// The `output_item.done` events that left, by the index they left with.
-    pub(super) done: Vec<(u64, Bytes)>,
-    /// The items made here, as they stand in `output`, by their index.
-    pub(super) inserted: Vec<(u64, String)>,
+    /// The response as the last opening event told it.
+    pub(super) response: Option<Box<str>>,
+    /// The items that have left whole.
+    pub(super) listed: Vec<ListedItem>,
     /// Inserted beside the opening events, before which and between which there is no place.
     pub(super) waiting: Vec<DeltaKind>,
     /// How many items were made here.
@@ -47,10 +38,6 @@ pub(super) struct ResponsesWriter {
     pub(super) touched: bool,
     /// Names stand behind the data in all events of the stream.
     pub(super) late_names: Option<bool>,
-    /// Events that go before the frame that is written.
-    late: Vec<MadeEvent>,
-    /// The ids that calls opened with, by their items.
-    pub(super) ids: Few<Option<String>>,
 }
 
 impl ResponsesWriter {
@@ -61,24 +48,6 @@ impl ResponsesWriter {
             numbering: EventNumbering::new(options.normalise),
             ..Self::default()
         }
-    }
-
-    /// An event left as it came.
-    fn pass(&mut self, data: Bytes) {
-        // What is looked for is prepared once: that costs more than to look for it.
-        static WORD: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"\"sequence_number\""));
-        match WORD.find(&data) {
-            Some(_) => self.unread = Some(data),
-            None => self.numbering.pass(None),
-        }
-    }
-
-    /// The numbers of events, up to the last that left.
-    fn numbering(&mut self) -> &mut EventNumbering {
-        if let Some(data) = self.unread.take() {
-            self.numbering.pass(numbers(&data)[0]);
-        }
-        &mut self.numbering
     }
 }
 
@@ -109,28 +78,23 @@ impl Grammar for ResponsesWriter {
         };
         self.state.sink.learn(frame, Some(&data));
         self.touched |= !outgoing.is_untouched();
-        if self.state.normalise {
-            self.remember_id(parts, &data);
-            self.late = self.late_arguments(parts, &data);
-        }
-        if !self.late.is_empty() {
+        let late = if self.state.normalise { self.late_arguments(parts, &data) } else { Vec::new() };
+        if !late.is_empty() {
             self.touched = true;
             self.state.mark(Some(Odd::Order));
         }
         if self.touched {
-            return self.write_touched(frame, &data, parts, out);
+            return self.write_touched(frame, &data, parts, late, out);
         }
         let completes = self.note(parts, &data);
         self.state.sink.raw(frame, out);
-        if let Some(index) = completes.and_then(|item| self.items.index(item)) {
-            self.done.push((index, data.clone()));
-        }
-        self.pass(data);
+        self.numbering.pass(source::sequence_number(&data));
+        self.list(completes, std::str::from_utf8(&data).unwrap_or_default());
     }
 
     fn open(&mut self, out: &mut Vec<Bytes>) {
         if !self.state.sink.has_events() {
-            let opening = rebuild::response(&self.response(), &[("output", "[]".to_owned())]);
+            let opening = rebuild::response(&self.opening(), &[("output", "[]".to_owned())]);
             self.emit(templates::created(&opening), out);
         }
     }
@@ -139,11 +103,12 @@ impl Grammar for ResponsesWriter {
         self.close_items(out);
         // The event that follows has no place for a sentence.
         self.insert_one(&refusal(message), out);
-        self.emit(templates::incomplete(&self.incomplete()), out);
+        let response = self.incomplete();
+        self.emit(templates::incomplete(&response), out);
     }
 
     fn emit(&mut self, event: MadeEvent, out: &mut Vec<Bytes>) {
-        let data = match self.numbering().take() {
+        let data = match self.numbering.take() {
             Some(number) => event.data.number("sequence_number", number),
             None => event.data,
         };
@@ -156,44 +121,44 @@ impl Grammar for ResponsesWriter {
     }
 }
 
+/// An item that has left whole, as it stands in `output`.
+#[derive(Debug)]
+pub(super) struct ListedItem {
+    /// The index on the wire.
+    pub(super) index: u64,
+    pub(super) document: Box<str>,
+    /// It was made here: the upstream does not list it.
+    pub(super) is_made: bool,
+}
+
+impl ListedItem {
+    pub(super) fn made(index: u64, document: String) -> Self {
+        Self { index, document: document.into(), is_made: true }
+    }
+}
+
 /// What an ending says, as a refusal in the model's place.
 pub(super) fn refusal(message: &str) -> DeltaKind {
     DeltaKind::Text { channel: Channel::Refusal, text: message.into() }
 }
 
-/// An event of the upstream's with the fates of its parts.
-#[derive(Debug)]
-pub(super) struct Source<'a> {
-    pub(super) frame: &'a Frame,
-    pub(super) json: &'a str,
-    pub(super) numbers: EventNumbers,
-    pub(super) parts: &'a [&'a Part],
-}
-
-impl Source<'_> {
-    pub(super) fn has(&self, kind: &DeltaKind) -> bool {
-        self.parts.iter().any(|part| part.delta.kind == *kind)
-    }
-
-    fn all(&self, fate: Fate) -> bool {
-        self.parts.iter().all(|part| part.fate == fate)
-    }
-
-    /// The item it speaks of.
-    fn item(&self) -> Option<u32> {
-        self.parts.iter().find_map(|part| part.item())
-    }
-}
-
 impl ResponsesWriter {
     /// Books the parts of an event. Answers with the item that it completes.
     fn note(&mut self, parts: &[Part], data: &Bytes) -> Option<u32> {
+        let own = || parts.iter().filter(|part| part.came());
+        let leaves = own().any(|part| part.fate != Fate::Dropped);
         let mut completes = None;
-        for part in parts.iter().filter(|part| part.came()) {
+        for part in own() {
             completes = self.book(part).or(completes);
-            self.note_stream(part, data);
+            if leaves {
+                self.items.note_open(part, data);
+            }
+            if part.delta.kind == DeltaKind::Opening {
+                let json = std::str::from_utf8(data).unwrap_or_default();
+                self.response = json::member(json, "response").map(Into::into);
+            }
         }
-        self.open.note(parts, data);
+        self.state.remember_usage(data, parts);
         completes
     }
 
@@ -206,24 +171,28 @@ impl ResponsesWriter {
         self.items.note(part, self.state.turns.turn(CHOICE))
     }
 
-    /// What a part means for the stream as a whole.
-    fn note_stream(&mut self, part: &Part, data: &Bytes) {
-        match part.delta.kind {
-            // All of what was read at once would be kept with it.
-            DeltaKind::Opening => self.opening = Some(Bytes::copy_from_slice(data)),
-            DeltaKind::Terminal if part.fate == Fate::Dropped => {
-                let json = String::from_utf8_lossy(data);
-                self.usage = json::find(&json, &["response", "usage"]).map(str::to_owned);
-            }
-            _ => {}
+    /// Keeps the item that an event completes, if it is on the wire: an ending lists it.
+    fn list(&mut self, completes: Option<u32>, json: &str) {
+        let index = completes.and_then(|item| self.items.index(item));
+        if let (Some(index), Some(item)) = (index, index.and_then(|_| json::member(json, "item"))) {
+            self.listed.push(ListedItem { index, document: item.into(), is_made: false });
         }
     }
 
     /// Writes a frame after something was touched, in it or before it.
-    fn write_touched(&mut self, frame: &Frame, data: &Bytes, parts: &[Part], out: &mut Vec<Bytes>) {
+    fn write_touched(
+        &mut self,
+        frame: &Frame,
+        data: &Bytes,
+        parts: &[Part],
+        late: Vec<MadeEvent>,
+        out: &mut Vec<Bytes>,
+    ) {
         let json = String::from_utf8_lossy(data);
-        let numbers = numbers(json.as_bytes());
-        self.numbering().enter(numbers[0]);
+        let own: Vec<&Part> = parts.iter().filter(|part| part.came()).collect();
+        let mut spans = Spans::default();
+        let source = Source::read(frame, &json, &own, &mut spans);
+        self.numbering.enter(source.number("sequence_number"));
         let (before, after) = around(parts);
         // What comes before an item takes its index: it has to be there when the item is booked.
         self.insert_before(parts, before, out);
@@ -231,19 +200,17 @@ impl ResponsesWriter {
         if let Some(notice) = self.due_notice(parts) {
             self.insert_one(&notice, out);
         }
-        for event in std::mem::take(&mut self.late) {
+        for event in late {
             self.emit(event, out);
         }
-        let own: Vec<&Part> = parts.iter().filter(|part| part.came()).collect();
-        let source = Source { frame, json: &json, numbers, parts: &own };
-        let written = self.write_own(&source, out);
-        let index = completes.and_then(|item| self.items.index(item));
-        self.done.extend(index.zip(written));
+        if let Some(written) = self.write_own(&source, out) {
+            self.list(completes, &written);
+        }
         self.insert(after, out);
     }
 
     /// Writes what is left of the upstream's event; answers with its data.
-    fn write_own(&mut self, source: &Source<'_>, out: &mut Vec<Bytes>) -> Option<Bytes> {
+    fn write_own<'a>(&mut self, source: &Source<'a>, out: &mut Vec<Bytes>) -> Option<Cow<'a, str>> {
         if !source.parts.is_empty() && source.all(Fate::Dropped) {
             return None;
         }
@@ -261,45 +228,46 @@ impl ResponsesWriter {
             return None;
         }
         match item {
-            Some(item) if !source.all(Fate::Kept) => self.rebuild_item_event(item, source, out),
+            Some(item) if !source.all(Fate::Kept) => {
+                self.rebuild_item_event(item, source, out).map(Cow::Owned)
+            }
             _ => Some(self.patch(source, out)),
         }
     }
 
     /// The upstream's event, but for numbers that have changed.
-    pub(super) fn patch(&mut self, source: &Source<'_>, out: &mut Vec<Bytes>) -> Bytes {
-        let new = self.new_numbers(source.numbers);
+    pub(super) fn patch<'a>(&mut self, source: &Source<'a>, out: &mut Vec<Bytes>) -> Cow<'a, str> {
+        let new = self.new_numbers(source);
         // Lines that belong to no event are a part of their own, and may be what was dropped.
         let leaves_whole = source.all(Fate::Kept) || !source.frame.is_stray();
         if new.is_empty() && leaves_whole {
             self.state.sink.raw(source.frame, out);
-            return Bytes::copy_from_slice(source.json.as_bytes());
+            return Cow::Borrowed(source.json);
         }
-        let new: Vec<(&str, &str)> = new.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let json = json::set(source.json, &new);
+        let json = source.with(&new);
         self.state.sink.event(source.frame.event(), &json, out);
-        Bytes::from(json)
+        Cow::Owned(json)
     }
 
     /// Those of an event's numbers that differ on the wire.
-    pub(super) fn new_numbers(&mut self, old: EventNumbers) -> Vec<(&'static str, String)> {
-        let [sequence_number, item, content, summary] = old;
-        let sequence = sequence_number.and_then(|old| Some((old, self.numbering().take()?)));
+    pub(super) fn new_numbers(&mut self, source: &Source<'_>) -> Vec<(&'static str, String)> {
         let mut new = Vec::new();
         let mut differ = |name, old: u64, now: u64| {
             if old != now {
                 new.push((name, now.to_string()));
             }
         };
-        if let Some(item) = item.and_then(|item| u32::try_from(item).ok()) {
+        if let Some(item) = source.small_number("output_index") {
             differ("output_index", item.into(), self.items.index(item).unwrap_or(item.into()));
-            for (name, part, base) in [("content_index", content, 0), ("summary_index", summary, SUMMARY)] {
-                let part = part.and_then(|part| u32::try_from(part).ok()).filter(|part| *part < SUMMARY);
-                part.into_iter()
-                    .for_each(|part| differ(name, part.into(), self.items.part_number(item, part + base)));
+            for (name, base) in [("content_index", 0), ("summary_index", SUMMARY)] {
+                if let Some(part) = source.small_number(name).filter(|part| *part < SUMMARY) {
+                    differ(name, part.into(), self.items.part_number(item, part + base));
+                }
             }
         }
-        if let Some((old, now)) = sequence {
+        if let Some(old) = source.number("sequence_number")
+            && let Some(now) = self.numbering.take()
+        {
             differ("sequence_number", old, now);
         }
         new
@@ -308,22 +276,3 @@ impl ResponsesWriter {
 
 /// The choice of every item: a response has only one.
 pub(super) const CHOICE: u32 = 0;
-
-/// The numbers of an event: its own, that of its item, and those of its part in the content or the summary of the item.
-pub(super) type EventNumbers = [Option<u64>; 4];
-
-/// Reads what is a number. Data that is no event has none.
-fn numbers(data: &[u8]) -> EventNumbers {
-    let mut spans = Spans::default();
-    let text = std::str::from_utf8(data).unwrap_or_default();
-    let Ok(event) = spans.read(text, Of::Object(&NUMBERS)) else { return [None; 4] };
-    let number = |name: &str| event.get(name).and_then(|raw| raw.raw().parse().ok());
-    ["sequence_number", "output_index", "content_index", "summary_index"].map(number)
-}
-
-static NUMBERS: Table = Table::loose(&[
-    ("sequence_number", Of::Leaf),
-    ("output_index", Of::Leaf),
-    ("content_index", Of::Leaf),
-    ("summary_index", Of::Leaf),
-]);
