@@ -15,7 +15,7 @@ use crate::delta::{CallFlavor, DeltaKind};
 use crate::json;
 use crate::sse::Frame;
 use crate::wire::document::{self, Of, Rewrite, Spans, Value};
-use crate::wire::{Fate, Odd, Part, sink, template, writer};
+use crate::wire::{Fate, Odd, Part, ping, sink, template, writer};
 
 /// Whether it is known what an event of this name carries.
 pub(super) fn is_known(name: &str) -> bool {
@@ -25,6 +25,11 @@ pub(super) fn is_known(name: &str) -> bool {
 /// Whether an event has what belongs to another one.
 pub(super) fn is_foreign(name: &str, event: Event<'_>) -> bool {
     shape(name).is_some_and(|(own, _)| has_foreign(EVENT_BODIES, &[own], |name| event.get(name)))
+}
+
+/// Whether an event of this type is a keep-alive.
+pub(super) fn is_ping(kind: &str) -> bool {
+    matches!(kind, "keepalive" | "ping")
 }
 
 /// Whether an item has what belongs to an item of another type.
@@ -142,6 +147,9 @@ pub(super) fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, C
         return (line.map(str::to_owned), Cow::Borrowed(data));
     }
     let kind = grammar::string(event.get("type")).map(Cow::into_owned);
+    if let Some(kind) = kind.as_deref().filter(|kind| is_ping(kind)) {
+        return (Some(kind.to_owned()), Cow::Owned(ping::bare(kind, event)));
+    }
     let name = kind.as_deref().and_then(|kind| kind.strip_prefix("response."));
     let Some((own, index)) = name.and_then(shape) else { return (kind, Cow::Borrowed(data)) };
     let mut rewrite = Rewrite::new(event);

@@ -10,7 +10,7 @@ use crate::delta::{
 };
 use crate::wire::apis;
 use crate::wire::document::{Of, Spans, Value};
-use crate::wire::{DecodeError, Decoded, Odd};
+use crate::wire::{DecodeError, Decoded, Odd, ping};
 
 /// Reads the data of one event.
 pub(super) fn event(line: Option<&str>, data: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
@@ -48,7 +48,10 @@ fn read(line: Option<&str>, event: Event<'_>, len: usize, into: &mut Decoded) ->
     }
     match kind.as_deref().map(|kind| (kind, kind.strip_prefix("response."))) {
         Some((_, Some(name))) => response_event(event, name, len, into),
-        Some(("keepalive" | "ping", _)) => {
+        Some((kind, _)) if normal::is_ping(kind) => {
+            if !ping::is_bare(event.value()) {
+                into.odd = into.odd.or(Some(Odd::Foreign));
+            }
             into.deltas.push(Delta::stream(DeltaKind::Ping));
             Ok(())
         }
