@@ -82,6 +82,86 @@ fn turns_in_two_frames(calls: usize) -> Bytes {
     [event(&open, "null"), event(&more, "\"tool_calls\""), "data: [DONE]\n\n".to_owned()].concat().into()
 }
 
+/// An event named by its type.
+fn named(kind: &str, rest: &str) -> String {
+    format!("event: {kind}\ndata: {{\"type\":\"{kind}\"{rest}}}\n\n")
+}
+
+/// A message of Anthropic's around these events, with these blocks in its opening.
+fn message(content: &str, events: &str) -> Bytes {
+    let opening = format!(
+        r#","message":{{"id":"m","type":"message","role":"assistant","model":"x","content":[{content}],"stop_reason":null,"stop_sequence":null,"usage":{{"input_tokens":1,"output_tokens":1}}}}"#
+    );
+    let finish = r#","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":2}"#;
+    let ends = named("message_delta", finish) + &named("message_stop", "");
+    [named("message_start", &opening), events.to_owned(), ends].concat().into()
+}
+
+/// The start and the one delta of a block.
+fn block(number: usize, start: &str, delta: &str) -> String {
+    named("content_block_start", &format!(r#","index":{number},"content_block":{start}"#))
+        + &named("content_block_delta", &format!(r#","index":{number},"delta":{delta}"#))
+}
+
+fn text_block(number: usize) -> String {
+    block(number, r#"{"type":"text","text":""}"#, r#"{"type":"text_delta","text":"hi"}"#)
+}
+
+fn call_block(number: usize) -> String {
+    let start = format!(r#"{{"type":"tool_use","id":"t{number}","name":"ls","input":{{}}}}"#);
+    block(number, &start, r#"{"type":"input_json_delta","partial_json":"{}"}"#)
+}
+
+fn block_stop(number: usize) -> String {
+    named("content_block_stop", &format!(r#","index":{number}"#))
+}
+
+/// A response around these events, with these items at its end.
+fn response(events: &str, items: &str) -> Bytes {
+    let response = |status: &str, items: &str| {
+        format!(r#","response":{{"id":"r","object":"response","status":"{status}","output":[{items}]}}"#)
+    };
+    let (opening, end) = (response("in_progress", ""), response("completed", items));
+    [named("response.created", &opening), events.to_owned(), named("response.completed", &end)]
+        .concat()
+        .into()
+}
+
+fn item(number: usize, arguments: &str) -> String {
+    format!(
+        r#"{{"type":"function_call","id":"f{number}","call_id":"c{number}","name":"ls","arguments":"{arguments}"}}"#
+    )
+}
+
+/// An item that opens, with its arguments.
+fn open_item(number: usize) -> String {
+    let opening = format!(r#","output_index":{number},"item":{}"#, item(number, ""));
+    let delta = format!(r#","item_id":"f{number}","output_index":{number},"delta":"{{}}""#);
+    named("response.output_item.added", &opening) + &named("response.function_call_arguments.delta", &delta)
+}
+
+fn done_item(number: usize) -> String {
+    let done = format!(r#","output_index":{number},"item":{}"#, item(number, "{}"));
+    named("response.output_item.done", &done)
+}
+
+/// An item of text with one part, which opens and speaks.
+fn open_message(number: usize) -> String {
+    let place = format!(r#","item_id":"m{number}","output_index":{number},"content_index":0"#);
+    let opening = format!(
+        r#","output_index":{number},"item":{{"type":"message","id":"m{number}","role":"assistant","status":"in_progress","content":[]}}"#
+    );
+    let part = format!(r#"{place},"part":{{"type":"output_text","text":"","annotations":[]}}"#);
+    named("response.output_item.added", &opening)
+        + &named("response.content_part.added", &part)
+        + &named("response.output_text.delta", &format!(r#"{place},"delta":"hi""#))
+}
+
+/// Each of so many things, one behind the other.
+fn each_of(count: usize, one: impl Fn(usize) -> String) -> String {
+    (0..count).map(one).collect()
+}
+
 /// How long a body takes on average of some runs, with what came out of each.
 fn time(body: &Bytes, runs: u32, policy: impl Fn() -> Box<dyn Policy>) -> (Duration, usize) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -110,20 +190,75 @@ fn policies() -> Vec<(&'static str, Make)> {
     ]
 }
 
-/// A shape of calls, and how many bytes of it leave.
-const BODIES: [(&str, Shape); 4] = [
-    ("openai-chat, one frame", |calls| calls_in_one_frame("openai-chat", calls)),
-    ("gemini, one frame", |calls| calls_in_one_frame("gemini", calls)),
-    ("openai-chat, taking turns", calls_that_take_turns),
-    ("openai-chat, two frames taking turns", turns_in_two_frames),
+/// A shape of calls, and whether every byte of it leaves. Calls that take turns leave one behind the other where a policy looks at
+/// them (rule 28).
+const BODIES: [(&str, Shape, bool); 4] = [
+    ("openai-chat, one frame", |calls| calls_in_one_frame("openai-chat", calls), true),
+    ("gemini, one frame", |calls| calls_in_one_frame("gemini", calls), true),
+    ("openai-chat, taking turns", calls_that_take_turns, false),
+    ("openai-chat, two frames taking turns", turns_in_two_frames, false),
 ];
 
+/// Blocks, items and calls of which all are open at once, come one by one, or stand in one frame. Every byte of them leaves.
+const OPEN: [(&str, Shape, bool); 11] = [
+    ("anthropic, open texts", |count| message("", &each_of(count, text_block)), true),
+    ("anthropic, open calls", |count| message("", &each_of(count, call_block)), true),
+    (
+        "anthropic, texts stopped in order",
+        |count| message("", &(each_of(count, text_block) + &each_of(count, block_stop))),
+        true,
+    ),
+    (
+        "anthropic, calls stopped in order",
+        |count| message("", &(each_of(count, call_block) + &each_of(count, block_stop))),
+        true,
+    ),
+    (
+        "anthropic, calls one by one",
+        |count| message("", &each_of(count, |number| call_block(number) + &block_stop(number))),
+        true,
+    ),
+    (
+        "anthropic, one frame",
+        |count| {
+            let text = |_| r#"{"type":"text","text":"hi"}"#.to_owned();
+            message(&(0..count).map(text).collect::<Vec<_>>().join(","), "")
+        },
+        true,
+    ),
+    (
+        "responses, open calls",
+        |count| response(&(each_of(count, open_item) + &each_of(count, done_item)), &items(count)),
+        true,
+    ),
+    (
+        "responses, calls one by one",
+        |count| response(&each_of(count, |number| open_item(number) + &done_item(number)), &items(count)),
+        true,
+    ),
+    ("responses, open texts", |count| response(&each_of(count, open_message), ""), true),
+    ("responses, one frame", |count| response("", &items(count)), true),
+    (
+        "gemini, one by one",
+        |count| {
+            let call = calls_in_one_frame("gemini", 1);
+            let call = String::from_utf8(call.to_vec()).unwrap();
+            let part = call.replace(r#","finishReason":"STOP""#, "");
+            (each_of(count - 1, |_| part.clone()) + &call).into()
+        },
+        true,
+    ),
+];
+
+fn items(count: usize) -> String {
+    (0..count).map(|number| item(number, "{}")).collect::<Vec<_>>().join(",")
+}
+
 /// The seconds that each of so many calls takes.
-fn each(name: &str, shape: &str, body: Shape, calls: usize, runs: u32, policy: Make) -> f64 {
+fn each(name: &str, shape: &str, body: Shape, leaves: bool, calls: usize, runs: u32, policy: Make) -> f64 {
     let body = body(calls);
     let (time, out) = time(&body, runs, policy);
-    // Calls that take turns leave one behind the other where a policy looks at them (rule 28).
-    if name == "passthrough" || !shape.ends_with("taking turns") {
+    if name == "passthrough" || leaves {
         assert_eq!(out, body.len(), "{name}, {shape}: every byte leaves");
     }
     time.as_secs_f64() / f64::from(u32::try_from(calls).unwrap())
@@ -131,15 +266,15 @@ fn each(name: &str, shape: &str, body: Shape, calls: usize, runs: u32, policy: M
 
 /// Where each of many calls takes more than 3 times as long as each of 1,000, in the best of some tries: a machine that does
 /// other work, too, slows one try and not all of them.
-fn slow(policies: Vec<(&'static str, Make)>, bodies: &[(&str, Shape)], large: usize) -> Vec<String> {
+fn slow(policies: &[(&'static str, Make)], bodies: &[(&str, Shape, bool)], large: usize) -> Vec<String> {
     let small: usize = 1_000;
     let mut slow = Vec::new();
     for (name, policy) in policies {
-        for (shape, body) in bodies {
+        for (shape, body, leaves) in bodies {
             let mut best = f64::INFINITY;
             for _ in 0..TRIES {
-                let few = each(name, shape, *body, small, 8, policy);
-                let many = each(name, shape, *body, large, 1, policy);
+                let few = each(name, shape, *body, *leaves, small, 8, *policy);
+                let many = each(name, shape, *body, *leaves, large, 1, *policy);
                 println!(
                     "{name:20} {shape:28} {:8.2} µs for one of {small}, {:8.2} µs for one of {large}, × {:.2}",
                     few * 1e6,
@@ -165,11 +300,35 @@ const TRIES: usize = 4;
 /// 64,000 calls of one frame take at most 3 times as long for each as 1,000.
 #[test]
 fn completing_64_000_calls_of_one_frame_is_linear() {
-    assert_eq!(slow(policies(), &BODIES[..2], 64_000), [""; 0]);
+    assert_eq!(slow(&policies(), &BODIES[..2], 64_000), [""; 0]);
 }
 
 #[test]
 fn completing_many_calls_that_take_turns_is_linear() {
-    let large = if cfg!(debug_assertions) { 16_000 } else { 64_000 };
-    assert_eq!(slow(policies(), &BODIES[2..], large), [""; 0]);
+    assert_eq!(slow(&policies(), &BODIES[2..], LARGE), [""; 0]);
 }
+
+/// As many blocks, items and calls as a stream may have, in every format: open at once, one by one, and in one frame.
+#[cfg(feature = "patterns")]
+#[test]
+fn many_open_blocks_are_linear() {
+    let gate = || -> Box<dyn Policy> {
+        let rules = stream_policies::judge::rules::RulesSettings::otherwise(
+            stream_policies::judge::rules::Otherwise::Allow,
+        );
+        Box::new(ToolGate::new(rules.build().unwrap()))
+    };
+    let redact = || -> Box<dyn Policy> {
+        static REDACT: std::sync::LazyLock<stream_policies::Redact> = std::sync::LazyLock::new(|| {
+            let secret = stream_policies::Pattern::regex("s", "SECRET-[0-9]{4}");
+            stream_policies::RedactSettings::default().pattern(secret).build().unwrap()
+        });
+        Box::new(REDACT.clone())
+    };
+    let policies: [(&str, Make); 2] = [("tool-gate", gate), ("redact", redact)];
+    assert_eq!(slow(&policies, &OPEN, LARGE), [""; 0]);
+    assert_eq!(slow(&policies, &BODIES, LARGE), [""; 0]);
+}
+
+/// How many there are of what is many.
+const LARGE: usize = if cfg!(debug_assertions) { 16_000 } else { 64_000 };

@@ -37,6 +37,12 @@ impl Judging {
         let judged = Arc::new(Mutex::new(JudgeAtWork { judge: Some(judge), waker: None }));
         (Self { ticket, judged: Arc::clone(&judged) }, Keeps(judged))
     }
+
+    /// The answer of a judge that does not wait: it is carried out before anything more is read, so that it does not matter
+    /// what else was read at once (rule 12). `Pending` leaves the judge to the host.
+    pub(super) fn at_once(&mut self) -> Poll<<Self as Future>::Output> {
+        self.poll_unpin(&mut Context::from_waker(Waker::noop()))
+    }
 }
 
 impl Future for Judging {

@@ -235,7 +235,7 @@ impl Queue {
             let choice = waiting.part.delta.choice.unwrap_or(0);
             let came = match (waiting.mark, waiting.part.key) {
                 (Mark::RidesAhead { seq }, _) => {
-                    ahead.get(choice).is_some_and(|came| came.iter().any(|(at, _)| *at > seq))
+                    ahead.get(choice).is_some_and(|came| came.last().is_some_and(|(at, _)| *at > seq))
                 }
                 (Mark::Rides, Some(key)) => accounts.get(key).is_some_and(|account| account.payload > 0),
                 _ => true,
@@ -436,7 +436,8 @@ fn resolve(
         },
         Mark::RidesAhead { seq } => {
             let choice = waiting.part.delta.choice.unwrap_or(0);
-            let next = ahead.get(choice)?.iter().find(|(at, _)| *at > seq)?;
+            let came = ahead.get(choice)?;
+            let next = came.get(came.partition_point(|(at, _)| *at <= seq))?;
             match account(next.1) {
                 _ if accounts.is_touched(choice) => dropped,
                 // The block may have begun long before: what counts is the payload that came next.

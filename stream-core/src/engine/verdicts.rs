@@ -1,6 +1,6 @@
 //! What hooks staged, what judges answered and what the host asked for is carried out.
 
-use std::collections::VecDeque;
+use std::task::Poll;
 
 use super::judging::Keeps;
 use super::{Engine, Failure, Judging};
@@ -38,7 +38,7 @@ impl Engine {
         for ticket in committed.settled {
             self.tickets.remove(ticket);
         }
-        let mut asked = VecDeque::new();
+        let mut asked = Vec::new();
         for Asked { key, within, otherwise, future } in committed.decide {
             let ticket = Ticket(self.next_ticket);
             self.next_ticket += 1;
@@ -46,7 +46,7 @@ impl Engine {
             let deadline = self.now.saturating_add(self.time_to_decide(stage, within));
             let (judging, keeps) = Judging::new(ticket, future);
             self.tickets.insert(ticket, deadline, Pending { stage, key, otherwise, _keeps: keeps });
-            asked.push_back(judging);
+            asked.push(judging);
         }
         for (key, time, verdict) in committed.settle_after {
             self.due.insert(key, self.now.saturating_add(time), verdict);
@@ -59,7 +59,13 @@ impl Engine {
             self.terminate(stage, ending);
             return;
         }
-        self.asked.append(&mut asked);
+        for mut judging in asked {
+            match judging.at_once() {
+                Poll::Ready(Some((ticket, verdict))) => self.verdict(ticket, verdict),
+                Poll::Ready(None) => {}
+                Poll::Pending => self.asked.push_back(judging),
+            }
+        }
     }
 
     /// A hook did not return `Ok`: nothing it staged takes place.

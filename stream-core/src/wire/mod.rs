@@ -15,6 +15,7 @@ mod odd;
 pub mod openai_chat;
 pub mod openai_responses;
 mod pieces;
+mod ping;
 mod sink;
 mod template;
 mod turn;

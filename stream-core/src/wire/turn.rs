@@ -1,6 +1,8 @@
 //! The turn ledger: what has left of each choice. It alone says whether an emptied turn gets a notice (rule 21), and whether a
 //! refusal may end the stream (rule 20).
 
+use std::collections::BTreeSet;
+
 use crate::delta::{Channel, DeltaKind, Text};
 use crate::few::Few;
 use crate::wire::{Fate, Part, WriterOptions};
@@ -30,7 +32,7 @@ pub(super) struct Turn<T = ()> {
     /// A finish has left.
     finished: bool,
     /// The calls that have left in part, by the numbers that the format gives them.
-    half: Vec<u64>,
+    half: BTreeSet<u64>,
     /// What the format keeps.
     pub(super) own: T,
 }
@@ -176,14 +178,12 @@ impl<T> Turn<T> {
 
     /// A call leaves in part: more of it is to come.
     pub(super) fn half_call(&mut self, call: u64) {
-        self.half.push(call);
+        self.half.insert(call);
     }
 
     /// A call is complete, or not of this turn.
     pub(super) fn whole_call(&mut self, call: u64) {
-        if let Some(at) = self.half.iter().position(|half| *half == call) {
-            self.half.remove(at);
-        }
+        self.half.remove(&call);
     }
 
     /// All calls are complete.

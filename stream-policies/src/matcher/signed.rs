@@ -19,7 +19,9 @@ pub(crate) fn holds_whole(lane: &Lane, state: &StreamState) -> bool {
 
 /// How many chunks of a text whose blocks leave as wholes may leave: those of blocks that are decided and over.
 pub(crate) fn ready(lane: &Lane, state: &StreamState) -> usize {
-    lane.decided_blocks(|key| state.block(key).is_none_or(|block| block.status() != BlockStatus::Open))
+    let is_over = |key| state.block(key).is_none_or(|block| block.status() != BlockStatus::Open);
+    // A long block comes in many chunks, and each of them asks.
+    if lane.first_held().is_some_and(is_over) { lane.decided_blocks(is_over) } else { 0 }
 }
 
 /// Takes all text from the blocks of which something is to change.

@@ -6,7 +6,7 @@ use stream_policies::judge::rules::{Condition, Otherwise, Rule, RulesSettings, R
 use stream_policies::{Passthrough, ToolGate};
 
 use crate::kit::anthropic::{call, delta, end, open, start, start_with, stop, text, unreadable};
-use crate::kit::{named, run, run_closed, whole};
+use crate::kit::{named, run, whole};
 
 /// Lets `note` run, and `shell` with `ls`.
 fn ls_only() -> ToolGate {
@@ -96,15 +96,15 @@ fn a_message_opens_once() {
     let body = start() + &start() + &rest;
     assert_eq!(run(ls_only, &body).out, start() + &rest);
     let again = start_with(r#"{"type":"text","text":"x"}"#);
-    let ran = run_closed(ls_only, &(start() + &again + &rest));
-    assert_eq!((ran[1].error, ran[1].out.clone()), (Some(ErrorKind::Ambiguous), start() + &unreadable()));
+    let ran = run(ls_only, &(start() + &again + &rest));
+    assert_eq!((ran.error, ran.out), (Some(ErrorKind::Ambiguous), start() + &unreadable()));
 }
 
 /// Rule 28: more of a block that is not the one that started last has no single meaning.
 #[test]
 fn more_of_a_whole_call_behind_the_start_of_another_closes_the_stream() {
     let body = start() + &tool(0, "t1", "note") + &input(0, "{}") + &tool(1, "t2", "shell") + &input(0, RM);
-    let [_, events] = run_closed(ls_only, &body);
+    let events = run(ls_only, &body);
     assert_eq!((events.error, events.view.choices[0].calls.len()), (Some(ErrorKind::Ambiguous), 0));
 }
 
@@ -119,7 +119,7 @@ fn a_delta_has_only_what_its_type_has() {
     let ran = run(ls_only, &[&start, &open, &both, &rest].map(String::as_str).concat());
     assert_eq!(ran.out, [&start, &open, &alone, &rest].map(String::as_str).concat());
     let unknown = delta(1, r#"{"type":"more_delta","partial_json":"{}"}"#);
-    let [_, events] = run_closed(ls_only, &[&start, &open, &unknown, &rest].map(String::as_str).concat());
+    let events = run(ls_only, &[&start, &open, &unknown, &rest].map(String::as_str).concat());
     assert_eq!(events.error, Some(ErrorKind::Ambiguous));
 }
 

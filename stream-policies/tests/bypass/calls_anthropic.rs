@@ -3,7 +3,7 @@
 use stream_core::{Action, ErrorKind};
 
 use crate::kit::anthropic::{call, delta, end, open, start, start_with, stop, text, unreadable};
-use crate::kit::{gate, named, run, run_closed, whole};
+use crate::kit::{gate, named, run, whole};
 
 const DROPPED: &[(Action, &str)] = &[(Action::Dropped, "no shells")];
 const BASH: &str = r#"{"type":"tool_use","id":"t","name":"bash","input":{"command":"rm -rf /"}}"#;
@@ -36,9 +36,8 @@ fn input_that_comes_both_at_the_start_and_in_deltas_is_one_call() {
 fn a_delta_after_the_stop_of_an_allowed_call_closes_the_stream() {
     let first = start() + &call(0, "t", "ls", "{}");
     let late = delta(0, r#"{"type":"input_json_delta","partial_json":"{\"command\":\"rm\"}"}"#);
-    let [whole, events] = run_closed(gate, &(first.clone() + &late + &end("tool_use")));
-    assert_eq!((whole.error, whole.out), (Some(ErrorKind::LateDelta), start() + &unreadable()));
-    assert_eq!((events.error, events.out), (Some(ErrorKind::LateDelta), first + &unreadable()));
+    let ran = run(gate, &(first.clone() + &late + &end("tool_use")));
+    assert_eq!((ran.error, ran.out), (Some(ErrorKind::LateDelta), first + &unreadable()));
 }
 
 #[test]
@@ -119,9 +118,9 @@ fn a_tool_use_of_a_whole_message_is_judged() {
 
 #[test]
 fn what_stands_in_a_ping_is_read_by_nobody() {
-    // It leaves as it came: only its type counts, to every client.
-    let ping = named(&[&format!(r#"{{"type":"ping","content_block":{BASH}}}"#)]);
-    let body = start() + &text(0, "ok") + &ping + &end("end_turn");
-    let ran = run(gate, &body);
-    assert_eq!((ran.view.choices[0].calls.len(), ran.out), (0, body));
+    // It leaves with its type alone.
+    let ping = |more: &str| named(&[&format!(r#"{{"type":"ping"{more}}}"#)]);
+    let body = |ping: &str| start() + &text(0, "ok") + ping + &end("end_turn");
+    let ran = run(gate, &body(&ping(&format!(r#","content_block":{BASH}"#))));
+    assert_eq!((ran.view.choices[0].calls.len(), ran.out), (0, body(&ping(""))));
 }

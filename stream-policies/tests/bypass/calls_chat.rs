@@ -4,7 +4,7 @@ use stream_core::{Action, ErrorKind, Request};
 use stream_policies::FinishGate;
 
 use crate::kit::chat::{DONE, UNREADABLE, call, choice, delta, end, entry, finish, text};
-use crate::kit::{buffered, data, gate, run, run_closed, run_for, whole};
+use crate::kit::{buffered, data, gate, run, run_for, whole};
 
 /// What is left of a stream whose only call was dropped.
 fn only_text() -> String {
@@ -18,9 +18,8 @@ fn a_late_delta_that_turns_an_allowed_call_into_another_closes_the_stream() {
     let first = text("ok") + &call(0, "a", "ls", "{}");
     let late = delta(r#"{"tool_calls":[{"index":0,"function":{"arguments":"; rm -rf /"}}]}"#);
     let body = first.clone() + &call(1, "b", "ls", "{}") + &late + &end("tool_calls");
-    let [whole, events] = run_closed(gate, &body);
-    assert_eq!((whole.error, whole.out), (Some(ErrorKind::LateDelta), text("ok") + UNREADABLE));
-    assert_eq!((events.error, events.out), (Some(ErrorKind::LateDelta), first + UNREADABLE));
+    let ran = run(gate, &body);
+    assert_eq!((ran.error, ran.out), (Some(ErrorKind::LateDelta), first + UNREADABLE));
 }
 
 #[test]
@@ -103,11 +102,10 @@ fn a_finish_on_every_chunk_does_not_finish_a_call_that_goes_on() {
     };
     let open = chunk(&format!(r#"{{"tool_calls":[{}]}}"#, entry(0, "a", "bash", "{}")));
     let more = chunk(r#"{"tool_calls":[{"index":0,"function":{"arguments":"{\"x\":1}"}}]}"#);
-    for ran in run_closed(gate, &(text("ok") + &open + &more + DONE)) {
-        assert_eq!(ran.error, Some(ErrorKind::LateDelta));
-        assert_eq!(ran.view.choices[0].calls, []);
-        assert_eq!(ran.out.matches("bash").count(), 0, "{}", ran.out);
-    }
+    let ran = run(gate, &(text("ok") + &open + &more + DONE));
+    assert_eq!(ran.error, Some(ErrorKind::LateDelta));
+    assert_eq!(ran.view.choices[0].calls, []);
+    assert_eq!(ran.out.matches("bash").count(), 0, "{}", ran.out);
 }
 
 #[test]

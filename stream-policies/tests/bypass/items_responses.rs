@@ -6,7 +6,7 @@ use stream_policies::judge::rules::{Condition, Otherwise, Rule, RulesSettings};
 use stream_policies::{Passthrough, ToolGate};
 
 use crate::kit::responses::{added, completed, created, done, unreadable};
-use crate::kit::{named, run, run_closed, whole};
+use crate::kit::{named, run, whole};
 
 /// Lets `ls` and `note` run.
 fn ls_only() -> ToolGate {
@@ -54,8 +54,7 @@ fn items_that_open_out_of_order_leave_with_the_indices_of_their_positions() {
 #[test]
 fn an_item_that_opens_again_closes_the_stream() {
     let first = created() + &whole_call(0, "a", "ls", "{}");
-    let [_, events] =
-        run_closed(ls_only, &(first.clone() + &added(0, &call("b", "note", "")) + &completed("")));
+    let events = run(ls_only, &(first.clone() + &added(0, &call("b", "note", "")) + &completed("")));
     assert_eq!((events.error, events.out), (Some(ErrorKind::Ambiguous), first + &unreadable()));
 }
 
@@ -64,14 +63,14 @@ fn an_item_that_opens_again_closes_the_stream() {
 #[test]
 fn an_id_of_another_item_closes_the_stream_and_an_id_of_none_is_that_of_the_item() {
     let open = created() + &added(0, &call("a", "ls", "")) + &added(1, &call("b", "note", ""));
-    let [_, events] = run_closed(ls_only, &(open.clone() + &arguments(0, "b", "{}") + &completed("")));
+    let events = run(ls_only, &(open.clone() + &arguments(0, "b", "{}") + &completed("")));
     assert_eq!(events.error, Some(ErrorKind::Ambiguous));
     // An id that was of one item cannot be the id of the next.
     let taken = created()
         + &added(0, &call("a", "ls", ""))
         + &arguments(0, "x", "{}")
         + &added(1, &call("x", "ls", ""));
-    assert_eq!(run_closed(ls_only, &taken)[1].error, Some(ErrorKind::Ambiguous));
+    assert_eq!(run(ls_only, &taken).error, Some(ErrorKind::Ambiguous));
     let rotated = created()
         + &added(0, &call("a", "ls", ""))
         + &arguments(0, "x1", "{}")
@@ -88,16 +87,16 @@ fn a_call_that_is_done_as_another_kind_closes_the_stream() {
     let shell = r#"{"type":"local_shell_call","id":"a","call_id":"c_a","action":{"command":["rm"]}}"#;
     let custom = r#"{"type":"custom_tool_call","id":"a","call_id":"c_a","name":"ls","input":"{\"command\":[\"rm\"]}"}"#;
     for other in [shell, custom] {
-        let [_, events] = run_closed(ls_only, &(open.clone() + &done(0, other) + &completed(other)));
+        let events = run(ls_only, &(open.clone() + &done(0, other) + &completed(other)));
         assert_eq!((events.error, events.view.choices[0].calls.len()), (Some(ErrorKind::Ambiguous), 0));
-        let [_, events] = run_closed(ls_only, &(open.clone() + &completed(other)));
+        let events = run(ls_only, &(open.clone() + &completed(other)));
         assert_eq!(events.error, Some(ErrorKind::Ambiguous));
     }
     // Nor does an event of another kind belong to it.
     let input = named(&[
         r#"{"type":"response.custom_tool_call_input.delta","item_id":"a","output_index":0,"delta":"rm"}"#,
     ]);
-    assert_eq!(run_closed(ls_only, &(open + &input + &completed("")))[1].error, Some(ErrorKind::Ambiguous));
+    assert_eq!(run(ls_only, &(open + &input + &completed(""))).error, Some(ErrorKind::Ambiguous));
 }
 
 /// Rules 7 and 28: clients run the API's own tools by their type, whatever name stands beside it.
@@ -141,10 +140,7 @@ fn parts_open_in_order_with_one_kind() {
         r#"{"type":"response.refusal.delta","item_id":"m","output_index":0,"content_index":0,"delta":"no"}"#,
     ]);
     for rest in [part(1, empty), part(0, empty) + &part(0, empty), part(0, empty) + &refusal] {
-        assert_eq!(
-            run_closed(ls_only, &(open.clone() + &rest + &completed("")))[1].error,
-            Some(ErrorKind::Ambiguous)
-        );
+        assert_eq!(run(ls_only, &(open.clone() + &rest + &completed(""))).error, Some(ErrorKind::Ambiguous));
     }
     // What belongs to another type of part does not leave.
     let both = r#"{"type":"output_text","text":"","refusal":"rm","annotations":[]}"#;
@@ -183,7 +179,7 @@ fn sequence_numbers_grow() {
 #[test]
 fn an_opening_with_items_closes_the_stream() {
     let opening = created().replace(r#""output":[]"#, &format!(r#""output":[{}]"#, call("a", "ls", "{}")));
-    let [_, events] = run_closed(ls_only, &(opening + &completed("")));
+    let events = run(ls_only, &(opening + &completed("")));
     assert_eq!(
         (events.error, events.view.choices.iter().map(|it| it.calls.len()).sum()),
         (Some(ErrorKind::Ambiguous), 0)
@@ -239,7 +235,7 @@ fn a_call_that_the_provider_ran_is_judged_where_only_the_last_event_tells_of_it(
     let ls = mcp("ls", r#"{"p":1}"#);
     let body = |last: &str| created() + &added(0, &mcp("ls", "")) + &done(0, &ls) + &completed(last);
     for last in [mcp("rm", r#"{"p":1}"#), mcp("ls", r#"{"p":"evil"}"#)] {
-        let [ran, _] = run_closed(deny, &body(&last));
+        let ran = run(deny, &body(&last));
         assert!(
             matches!(ran.error, Some(ErrorKind::Ambiguous | ErrorKind::CopyDisagrees)),
             "{:?}",
@@ -303,7 +299,7 @@ fn what_events_write_of_an_action_is_what_is_judged() {
         whole(&shell(""), &(command(0, "ls") + &command(1, "evil")), &shell(r#""ls""#)),
         created() + &added(0, &shell("")) + &command(0, "evil") + &completed(""),
     ] {
-        let [ran, _] = run_closed(gate, &body);
+        let ran = run(gate, &body);
         assert_eq!(ran.error, Some(ErrorKind::Ambiguous), "{body}");
         assert_eq!((ran.out.find("evil"), ran.out.find(r#""ev"#)), (None, None), "{body}");
     }

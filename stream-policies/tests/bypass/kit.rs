@@ -53,20 +53,6 @@ pub(crate) fn run_for<P: Into<stream_core::Stage>>(
     ran(&whole)
 }
 
-/// As [`run`], where a stream is closed for what is wrong with it: what was approved and has not left by then stays back,
-/// so that more leaves where the events come one by one. The results in one piece, and event by event.
-#[track_caller]
-pub(crate) fn run_closed<P: Into<stream_core::Stage>>(
-    policy: impl Fn() -> P + Clone + Send + Sync + 'static,
-    body: &str,
-) -> [Ran; 2] {
-    let log = ChunkLog::from_chunks("body", [(Duration::ZERO, Bytes::from(body.to_owned()))]);
-    let replay = |cut: Cut| Replay::new(&log).cut(cut).policy(policy.clone()).run();
-    let events = replay(Cut::Event);
-    assert_eq!(text(&replay(Cut::Byte)), text(&events));
-    [ran(&replay(Cut::Whole)), ran(&events)]
-}
-
 /// Runs a whole response through a policy.
 pub(crate) fn whole<P: Policy + 'static>(policy: impl Fn() -> P + Send + Sync + 'static, body: &str) -> Ran {
     ran(&Replay::new(ChunkLog::from_whole("body", body.to_owned())).policy(policy).run())

@@ -14,6 +14,7 @@ mod calls_chat;
 mod calls_gemini;
 mod calls_responses;
 mod chains;
+mod cuts;
 mod finish;
 mod framing;
 mod items_responses;

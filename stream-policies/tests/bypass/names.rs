@@ -150,10 +150,9 @@ fn a_name_in_two_pieces_closes_the_stream() {
         r#""function":{"name":"sh","arguments":"{}"}"#,
     ]);
     // Clients that put the pieces of a name together would run `bash`.
-    for ran in crate::kit::run_closed(gate, &body) {
-        assert_eq!(ran.error, Some(stream_core::ErrorKind::Renamed));
-        assert_eq!(ran.out, crate::kit::chat::text("ok") + crate::kit::chat::UNREADABLE);
-    }
+    let ran = crate::kit::run(gate, &body);
+    assert_eq!(ran.error, Some(stream_core::ErrorKind::Renamed));
+    assert_eq!(ran.out, crate::kit::chat::text("ok") + crate::kit::chat::UNREADABLE);
 }
 
 #[test]
@@ -168,13 +167,8 @@ fn a_name_that_is_said_again_is_the_same_and_another_one_closes_the_stream() {
             &format!(r#""id":"a","type":"function","function":{{"name":"{first}","arguments":"{{"}}"#),
             &format!(r#""id":"a","function":{{"name":"{second}","arguments":"}}"}}"#),
         ]);
-        for ran in crate::kit::run_closed(gate, &changed) {
-            assert_eq!(ran.error, Some(stream_core::ErrorKind::Renamed), "{first} {second}");
-            assert_eq!(
-                ran.out,
-                crate::kit::chat::text("ok") + crate::kit::chat::UNREADABLE,
-                "{first} {second}"
-            );
-        }
+        let ran = crate::kit::run(gate, &changed);
+        assert_eq!(ran.error, Some(stream_core::ErrorKind::Renamed), "{first} {second}");
+        assert_eq!(ran.out, crate::kit::chat::text("ok") + crate::kit::chat::UNREADABLE, "{first} {second}");
     }
 }

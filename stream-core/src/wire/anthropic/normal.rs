@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use crate::json::{self, Object};
 use crate::sse::Frame;
 use crate::wire::document::{self, Of, Rewrite, Value};
-use crate::wire::{DecodeError, Odd, sink, writer};
+use crate::wire::{DecodeError, Odd, ping, sink, writer};
 
 use super::block::{self, is_empty_input};
 use super::grammar::{BLOCK, MESSAGE};
@@ -22,6 +22,7 @@ pub(super) fn is_foreign(kind: EventKind, event: Value<'_>) -> bool {
     match kind {
         // An error may say what it likes.
         EventKind::Error => false,
+        EventKind::Ping => !ping::is_bare(event),
         // What a block says has no place in the delta of a message.
         EventKind::MessageDelta if event.get("delta").is_some_and(says) => true,
         _ => ["message", "index", "content_block", "delta"].iter().any(is_foreign),
@@ -78,9 +79,7 @@ fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, Cow<'a, str>
     let Some(members) = json::members(data) else { return (line.map(str::to_owned), Cow::Borrowed(data)) };
     let word = members.iter().find(|(name, _)| name == "type").and_then(|(_, kind)| json::unquote(kind));
     let Some(word) = word.or_else(|| line.map(str::to_owned)) else { return (None, Cow::Borrowed(data)) };
-    let Some(kind) =
-        EventKind::named(&word).filter(|kind| !matches!(kind, EventKind::Ping | EventKind::Error))
-    else {
+    let Some(kind) = EventKind::named(&word).filter(|kind| *kind != EventKind::Error) else {
         return (Some(word), Cow::Borrowed(data));
     };
     let mut object = Object::new().string("type", &word);

@@ -35,6 +35,8 @@ struct CallNumbers {
     came: u64,
     /// The ids that calls have left with.
     ids: BTreeSet<Text>,
+    /// No id below this number is looked at again for a call of ours.
+    own: u64,
 }
 
 /// How a call leaves: with one index, one id and one name, each said once (rule 28).
@@ -263,9 +265,15 @@ impl CallNumbers {
     }
 
     /// An id that no call of the choice has.
-    fn own_id(&self, index: u64) -> Text {
-        let ids = (index..).map(|number| Text::from(format!("call_{number}")));
-        ids.into_iter().find(|id| !self.ids.contains(id)).unwrap_or_default()
+    fn own_id(&mut self, index: u64) -> Text {
+        self.own = self.own.max(index);
+        loop {
+            let id = Text::from(format!("call_{}", self.own));
+            if !self.ids.contains(&id) {
+                return id;
+            }
+            self.own += 1;
+        }
     }
 }
 

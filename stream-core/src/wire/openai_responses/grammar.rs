@@ -130,6 +130,11 @@ impl<'d> Event<'d> {
         self.value.get(name)
     }
 
+    /// The event as it came.
+    pub(super) fn value(&self) -> Value<'d> {
+        self.value
+    }
+
     /// A field that has to be an object.
     pub(super) fn object(&self, name: &str) -> Result<Value<'d>, DecodeError> {
         match self.get(name) {

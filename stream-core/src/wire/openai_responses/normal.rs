@@ -17,11 +17,16 @@ use crate::delta::{CallFlavor, DeltaKind};
 use crate::json;
 use crate::sse::Frame;
 use crate::wire::document::{self, Of, Rewrite, Spans, Value};
-use crate::wire::{Fate, Odd, Part, sink, template, writer};
+use crate::wire::{Fate, Odd, Part, ping, sink, template, writer};
 
 /// Whether an event has what belongs to another one.
 pub(super) fn is_foreign(known: &EventType, event: &Event<'_>) -> bool {
     known.body.is_some_and(|own| has_foreign(EVENT_BODIES, |field| field != own, |field| event.get(field)))
+}
+
+/// Whether an event of this type is a keep-alive.
+pub(super) fn is_ping(kind: &str) -> bool {
+    matches!(kind, "keepalive" | "ping")
 }
 
 /// Whether an item has what belongs to an item of another type.
@@ -130,6 +135,9 @@ pub(super) fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, C
         return (line.map(str::to_owned), Cow::Borrowed(data));
     }
     let kind = grammar::string(event.get("type")).map(Cow::into_owned);
+    if let Some(kind) = kind.as_deref().filter(|kind| is_ping(kind)) {
+        return (Some(kind.to_owned()), Cow::Owned(ping::bare(kind, event)));
+    }
     let known = kind.as_deref().and_then(EventType::of);
     let Some((known, own)) = known.and_then(|known| Some((known, known.body?))) else {
         return (kind, Cow::Borrowed(data));

@@ -11,7 +11,7 @@ use crate::delta::{
 };
 use crate::wire::apis;
 use crate::wire::document::{Of, Spans, Value};
-use crate::wire::{DecodeError, Decoded, Odd};
+use crate::wire::{DecodeError, Decoded, Odd, ping};
 
 /// Reads the data of one event.
 pub(super) fn event(line: Option<&str>, data: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
@@ -48,7 +48,12 @@ fn read(line: Option<&str>, event: &Event<'_>, len: usize, into: &mut Decoded) -
     }
     let delta = match (event.name(), kind) {
         (Some(name), _) => return response_event(event, name, len, into),
-        (None, "keepalive" | "ping") => Delta::stream(DeltaKind::Ping),
+        (None, kind) if normal::is_ping(kind) => {
+            if !ping::is_bare(event.value()) {
+                into.odd = into.odd.or(Some(Odd::Foreign));
+            }
+            Delta::stream(DeltaKind::Ping)
+        }
         (None, "error") => Delta::stream(DeltaKind::Error(match event.get("error") {
             Some(error) => grammar::error(Some(error)),
             None => grammar::error_fields(event.get("code"), event.get("message")),

@@ -5,7 +5,7 @@ use stream_policies::judge::rules::{Condition, Otherwise, Rule, RulesSettings};
 use stream_policies::{Rules, ToolGate};
 
 use crate::kit::chat::{DONE, UNREADABLE, call, choice, delta, end, finish, text};
-use crate::kit::{Ran, data, run, run_closed, run_for};
+use crate::kit::{Ran, data, run, run_for};
 
 /// A gate that denies `shell` with `rm` in its command.
 fn no_rm() -> ToolGate {
@@ -231,7 +231,7 @@ fn what_has_no_single_meaning_closes_the_stream() {
     let other_kind = call(0, "a", "note", "") + &delta(r#"{"function_call":{"arguments":"{}"}}"#);
     let far = choice(4_000_000, r#"{"content":"x"}"#);
     for odd in [two_kinds, legacy("r") + &legacy("m"), other_kind, far] {
-        let [_, events] = run_closed(no_rm, &(opens() + &odd + &end("tool_calls")));
+        let events = run(no_rm, &(opens() + &odd + &end("tool_calls")));
         assert_eq!(events.error, Some(ErrorKind::Ambiguous), "{odd}");
         assert!(events.out.ends_with(UNREADABLE));
     }

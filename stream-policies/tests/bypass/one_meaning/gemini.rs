@@ -2,7 +2,7 @@
 
 use stream_core::{Action, ErrorKind, Odd, Request};
 
-use crate::kit::{data, gate, gemini, run, run_closed, run_for};
+use crate::kit::{data, gate, gemini, run, run_for};
 
 const UNREADABLE: &str = "data: {\"error\":{\"code\":500,\"message\":\"the upstream's answer could not be read\",\"status\":\"INTERNAL\"}}\n\n";
 
@@ -15,7 +15,7 @@ fn candidates_out_of_the_order_of_their_numbers_close_the_stream() {
     );
     let far = data(r#"{"candidates":[{"index":4000000,"content":{"parts":[{"text":"x"}]}}]}"#);
     for odd in [odd, far] {
-        let [_, events] = run_closed(gate, &(first.clone() + &odd + &gemini::last("", "STOP")));
+        let events = run(gate, &(first.clone() + &odd + &gemini::last("", "STOP")));
         assert_eq!(events.error, Some(ErrorKind::Ambiguous));
         assert_eq!(events.out, first.clone() + UNREADABLE);
     }

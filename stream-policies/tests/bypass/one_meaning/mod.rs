@@ -4,3 +4,4 @@
 mod chat;
 mod gemini;
 mod lines;
+mod pings;
