@@ -9,10 +9,10 @@ pub(crate) enum Decision {
     Wait,
     Take(Box<Machine>),
     /// None of them is one. What has no marker of its own is not looked for again before `through`; `fits` tells how
-    /// far the text fitted one of the dialects, and which.
+    /// far the text fitted each of the dialects.
     None {
         through: usize,
-        fits: Option<(usize, usize)>,
+        fits: Vec<(usize, usize)>,
     },
 }
 
@@ -64,10 +64,11 @@ pub(crate) fn decide(
     }
     let fits = machines.iter().filter_map(|machine| match (machine.unit, &machine.outcome) {
         (Unit::First { plan, .. }, Some(Outcome::Fail { end, .. })) => Some((*end, plan)),
-        (Unit::First { plan, .. }, None) => Some((text.len(), plan)),
+        // How much has come behind the window depends on the cut.
+        (Unit::First { plan, .. }, None) => Some((text.len().min(WINDOW), plan)),
         _ => None,
     });
-    Decision::None { through, fits: fits.max() }
+    Decision::None { through, fits: fits.collect() }
 }
 
 fn is_call(machine: &Machine) -> bool {

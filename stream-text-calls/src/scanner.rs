@@ -204,7 +204,9 @@ impl Scanner {
         let rest = &self.buf.as_bytes()[self.at..];
         let visible = self.reasoning.is_none() || self.options.in_reasoning;
         let at = self.base + self.at as u64;
-        for (plan, opener) in self.triggers.openers(byte) {
+        // A longer run of backticks is another fence, but not to a parser that looks for three of them by pattern.
+        let another_fence = byte == b'`' && self.code.in_run() && !self.options.every_reading;
+        for (plan, opener) in self.triggers.openers(byte).filter(|_| visible && !another_fence) {
             let only_whole = self.plans.dialects[plan].dialect.only_whole;
             let template = &self.plans.dialects[plan].openers[opener].template;
             if !only_whole && !template.may_begin(rest) {
@@ -213,10 +215,7 @@ impl Scanner {
                 }
                 continue;
             }
-            let place =
-                !only_whole || (self.code.begins_line() && self.base + self.at as u64 >= self.unmarked_from);
-            // A longer run of backticks is another fence.
-            if visible && place && !(byte == b'`' && self.code.in_run()) {
+            if !only_whole || (self.code.begins_line() && at >= self.unmarked_from) {
                 found.push(Machine::new(Unit::First { plan, opener }));
             }
         }
@@ -250,7 +249,7 @@ impl Scanner {
             Decision::None { through, fits } => {
                 let at = self.base + self.at as u64;
                 self.unmarked_from = self.unmarked_from.max(at + through as u64);
-                if let Some((fits, plan)) = fits.filter(|_| self.options.every_reading) {
+                for (fits, plan) in fits.into_iter().filter(|_| self.options.every_reading) {
                     self.seam.fits(at, at + fits as u64, plan);
                 }
                 self.skip_byte();
