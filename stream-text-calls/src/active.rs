@@ -32,9 +32,7 @@ impl Scanner {
         let too_long = all.len() > limit;
         let cut = if too_long { boundary(&self.buf, self.at + limit) - self.at } else { all.len() };
         let plans = Arc::clone(&self.plans);
-        let options = &self.options;
-        let counts = |name: &str| options.counts_unmarked(name);
-        call.machine.run(&plans, &all[..cut], ended && !too_long, &counts);
+        call.machine.run(&plans, &all[..cut], ended && !too_long, &self.options);
         let text = &self.buf.as_bytes()[self.at..self.at + cut];
         let mut outcome = call.machine.outcome.clone();
         let named = if call.name.is_none() { call.machine.name(text) } else { None };
@@ -147,6 +145,9 @@ impl Scanner {
                 at: self.base + (self.at + start) as u64,
                 section: call.section,
             })));
+        }
+        if call.machine.body().end < end {
+            self.regions.leave(call.plan);
         }
         self.consume(end);
         self.state = match call.section.filter(|_| call.kind != Kind::Alone) {

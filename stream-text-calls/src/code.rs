@@ -9,6 +9,8 @@ pub(crate) struct Code {
     /// The length of the run of backticks that the text ends in, and whether it began its line.
     run: usize,
     run_begins_line: bool,
+    /// The text ends in a letter, a digit, `_` or `-`.
+    ends_in_word: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,9 +36,8 @@ impl Code {
 
     /// Takes text that holds no backtick.
     pub(crate) fn pass(&mut self, text: &[u8]) {
-        if text.is_empty() {
-            return;
-        }
+        let Some(last) = text.last() else { return };
+        self.ends_in_word = last.is_ascii_alphanumeric() || matches!(last, b'_' | b'-');
         self.settle();
         let line = match memchr::memrchr(b'\n', text) {
             Some(at) => {
@@ -56,6 +57,7 @@ impl Code {
         if byte != b'`' {
             return self.pass(&[byte]);
         }
+        self.ends_in_word = false;
         if self.run == 0 {
             self.run_begins_line = !self.line_has_text;
         }
@@ -89,6 +91,10 @@ impl Code {
     /// Whether the text ends in backticks.
     pub(crate) fn in_run(&self) -> bool {
         self.run > 0
+    }
+
+    pub(crate) fn ends_in_word(&self) -> bool {
+        self.ends_in_word
     }
 
     pub(crate) fn begins_line(&self) -> bool {

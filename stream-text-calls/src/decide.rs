@@ -2,6 +2,7 @@
 
 use crate::machine::{Machine, Outcome, Unit};
 use crate::options::{ScanOptions, WINDOW};
+use crate::plan::Mark;
 use crate::set::Plans;
 
 /// What became of the candidates at one place.
@@ -9,10 +10,10 @@ pub(crate) enum Decision {
     Wait,
     Take(Box<Machine>),
     /// None of them is one. What has no marker of its own is not looked for again before `through`; `fits` tells how
-    /// far the text fitted one of the dialects, and which.
+    /// far the text fitted each of the dialects.
     None {
         through: usize,
-        fits: Option<(usize, usize)>,
+        fits: Vec<(usize, usize)>,
     },
 }
 
@@ -24,50 +25,65 @@ pub(crate) fn decide(
     text: &[u8],
     ended: bool,
 ) -> Decision {
-    let counts = |name: &str| options.counts_unmarked(name);
     let mut waits = false;
     let mut through = 0;
-    let mut unsure = None;
+    let mut unsure: Option<(usize, usize)> = None;
     for (at, machine) in machines.iter_mut().enumerate() {
         let only_whole = match machine.unit {
-            Unit::First { plan, .. } | Unit::Next { plan, .. } => plans.dialects[plan].dialect.only_whole,
+            Unit::First { plan, .. } | Unit::Next { plan, .. } => {
+                let plan = &plans.dialects[plan];
+                plan.dialect.only_whole || machine.mark(plan) == Mark::Region
+            }
             _ => false,
         };
         let window = if only_whole { options.limit } else { WINDOW };
         let short = text.len() < window;
-        machine.run(plans, &text[..text.len().min(window)], ended && short, &counts);
+        machine.run(plans, &text[..text.len().min(window)], ended && short, options);
         if let (Some(Outcome::Fail { end, .. }), None, true) =
             (&machine.outcome, machine.confirmed, options.malformed && machine.names_a_line(text))
         {
             machine.confirmed = Some(*end);
         }
+        let reached = match &machine.outcome {
+            Some(Outcome::Fail { end, .. }) => *end,
+            _ => text.len().min(window),
+        };
+        let mut is_unsure = options.every_reading && machine.is_named(plans);
         match (&machine.outcome, machine.confirmed) {
-            (_, Some(_)) => {}
+            (_, Some(_)) => is_unsure = false,
             (Some(Outcome::Fail { end, .. }), None) if only_whole => through = through.max(*end),
             (Some(_), None) => {}
             (None, None) if short && !ended => waits = true,
             (None, None) if only_whole => through = through.max(text.len().min(window)),
             // Behind its marker only white space came so far: a client's parser may not care how much.
-            (None, None) if options.malformed && is_call(machine) && !short => unsure = unsure.or(Some(at)),
-            (None, None) => {}
+            (None, None) => is_unsure |= options.malformed && is_call(machine) && !short,
+        }
+        if is_unsure && unsure.is_none_or(|(furthest, _)| furthest < reached) {
+            unsure = Some((reached, at));
         }
     }
     let first = machines.iter().filter_map(|machine| machine.confirmed).min();
     if let Some(at) = machines.iter().position(|machine| machine.confirmed == first && first.is_some()) {
         return Decision::Take(Box::new(machines.swap_remove(at)));
     }
-    if let (Some(at), false) = (unsure, waits) {
+    if let (Some((_, at)), false) = (unsure, waits) {
         return Decision::Take(Box::new(machines.swap_remove(at)));
     }
     if waits {
         return Decision::Wait;
     }
-    let fits = machines.iter().filter_map(|machine| match (machine.unit, &machine.outcome) {
-        (Unit::First { plan, .. }, Some(Outcome::Fail { end, .. })) => Some((*end, plan)),
-        (Unit::First { plan, .. }, None) => Some((text.len(), plan)),
-        _ => None,
-    });
-    Decision::None { through, fits: fits.max() }
+    let has_marker = |machine: &&Machine| match machine.unit {
+        Unit::First { plan, .. } => machine.mark(&plans.dialects[plan]) != Mark::Region,
+        _ => false,
+    };
+    let fits =
+        machines.iter().filter(has_marker).filter_map(|machine| match (machine.unit, &machine.outcome) {
+            (Unit::First { plan, .. }, Some(Outcome::Fail { end, .. })) => Some((*end, plan)),
+            // How much has come behind the window depends on the cut.
+            (Unit::First { plan, .. }, None) => Some((text.len().min(WINDOW), plan)),
+            _ => None,
+        });
+    Decision::None { through, fits: fits.collect() }
 }
 
 fn is_call(machine: &Machine) -> bool {

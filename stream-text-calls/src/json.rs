@@ -88,6 +88,12 @@ impl Object {
         self.begin..self.pos + 1
     }
 
+    /// Where the name ends, if there is one.
+    pub(crate) fn name_end(&self, text: &[u8]) -> Option<usize> {
+        let name = self.name.clone().filter(|range| !range.is_empty())?;
+        decode(&text[name.clone()]).filter(|said| !said.is_empty()).map(|_| name.end)
+    }
+
     /// Reads on. `fields` tells what the keys at the top mean; without them the object itself is the arguments.
     pub(crate) fn run(&mut self, fields: Option<&Fields>, text: &[u8]) -> Progress {
         while let Some(&byte) = text.get(self.pos) {

@@ -38,15 +38,21 @@ pub fn qwen3_coder() -> Dialect {
         .wrapper("<tool_call>", "</tool_call>")
         .wrapper_optional()
         .call("<function={name}{~}>", "</function>")
+        // vLLM takes the name up to the closing tag, too; what is no single word names nothing that could be judged.
+        .also_call("<function={name}{~}</function>")
+        .also_call("<function={*}>")
         .parameter("<parameter={key}{~}>", "</parameter>")
         .framed_values()
 }
 
-/// `<seed:tool_call>` around the same as [`qwen3_coder`].
+/// `<seed:tool_call>` around the same as [`qwen3_coder`]. To vLLM it may be missing here as well.
 pub fn seed_oss() -> Dialect {
     Dialect::tagged("seed-oss")
         .wrapper("<seed:tool_call>", "</seed:tool_call>")
+        .wrapper_optional()
         .call("<function={name}{~}>", "</function>")
+        .also_call("<function={name}{~}</function>")
+        .also_call("<function={*}>")
         .parameter("<parameter={key}{~}>", "</parameter>")
         .framed_values()
 }
@@ -54,8 +60,9 @@ pub fn seed_oss() -> Dialect {
 /// `<tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>`: GLM 4.5 and later.
 pub fn glm() -> Dialect {
     Dialect::tagged("glm")
-        .call("<tool_call>{~}{name}", "</tool_call>")
-        .parameter("<arg_key>{~}{key}{~}</arg_key>{~}<arg_value>", "</arg_value>")
+        // To SGLang a new line may be written as an escape.
+        .call("<tool_call>{~}{name}{\\n?}", "</tool_call>")
+        .parameter("<arg_key>{~}{key}{~}</arg_key>{~}{\\n?}{~}<arg_value>", "</arg_value>")
 }
 
 /// `[TOOL_CALLS][{"name", "arguments"}]`: Mistral before version 11.
@@ -68,6 +75,8 @@ pub fn mistral_v11() -> Dialect {
     Dialect::json_arguments("mistral-v11")
         .call("[TOOL_CALLS]{~}{name}{~}{[ARGS]?}", "")
         .also_call("[TOOL_CALLS]{~}{name}[CALL_ID]{id}[ARGS]")
+        // SGLang misses neither bracket.
+        .also_call("[TOOL_CALLS{]?}{~}{name}{~}[ARGS{]?}")
 }
 
 /// `<|python_tag|>{"name", "parameters"}`, several separated by semicolons: Llama 3.
@@ -119,19 +128,20 @@ pub fn kimi_k2() -> Dialect {
     Dialect::json_arguments("kimi-k2")
         .wrapper("<|tool_call{s?}_section_begin|>", "<|tool_calls_section_end|>{or}<|tool_call_section_end|>")
         .wrapper_optional()
-        .call("<|tool_call_begin|>{~}{id:name}{~}<|tool_call_argument_begin|>", "<|tool_call_end|>")
+        .call("<|tool_call_begin|>{id:name}<|tool_call_argument_begin|>", "<|tool_call_end|>")
 }
 
-/// MiniMax M2.
+/// MiniMax M2. Behind the outer tag vLLM passes over whatever stands before a call.
 pub fn minimax_m2() -> Dialect {
     Dialect::xml("minimax-m2")
         .wrapper("<minimax:tool_call>", "</minimax:tool_call>")
+        .wrapper_optional()
         .call("<invoke name={name}>", "</invoke>")
         .parameter("<parameter name={key}>", "</parameter>")
         .framed_values()
 }
 
-/// Harmony: gpt-oss. A call is a message to `functions.NAME`.
+/// Harmony: gpt-oss. A call is a message to `functions.NAME`, or, to vLLM and SGLang, to `NAME`.
 pub fn harmony() -> Dialect {
     Dialect::json_arguments("harmony")
         .call(
@@ -141,6 +151,13 @@ pub fn harmony() -> Dialect {
         .also_call("{<|start|>assistant?}<|channel|>{~}analysis to=functions.{name}{*}<|message|>")
         .also_call("{<|start|>assistant?}<|channel|>{~}final to=functions.{name}{*}<|message|>")
         .also_call("<|start|>assistant to=functions.{name}{*}<|message|>")
+        .also_call("{<|start|>assistant?}<|channel|>{~}commentary to={name}{*}<|message|>")
+        .also_call("{<|start|>assistant?}<|channel|>{~}analysis to={name}{*}<|message|>")
+        .also_call("{<|start|>assistant?}<|channel|>{~}final to={name}{*}<|message|>")
+        .also_call("<|start|>assistant to={name}{*}<|message|>")
+        .also_call(
+            "{<|start|>assistant?}<|channel|>{~}commentary{~}<|constrain|>json to={functions.?}{name}{*}<|message|>",
+        )
 }
 
 /// A fence named `tool_code` with a Python call in it: Gemma 1 to 3.

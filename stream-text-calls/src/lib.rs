@@ -69,6 +69,7 @@ mod machine;
 mod options;
 mod plan;
 mod python;
+mod region;
 mod scanner;
 mod schema;
 mod seam;

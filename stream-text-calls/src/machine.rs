@@ -6,7 +6,8 @@ use crate::dialect::Body;
 use crate::event::ProblemKind;
 use crate::json::{Object, Progress, decode};
 use crate::loose::{self, Loose};
-use crate::plan::{Kind, Plan};
+use crate::options::ScanOptions;
+use crate::plan::{Kind, Mark, Plan};
 use crate::python::{self, Python};
 use crate::schema::{Schemas, push_string};
 use crate::set::Plans;
@@ -24,6 +25,8 @@ pub(crate) enum Unit {
     Next { plan: usize, call: usize, kind: Kind },
     /// The end of a wrapper or list.
     Close { plan: usize, close: usize, kind: Kind },
+    /// The end of what a marker opened that was no call itself.
+    Leave(usize),
     /// A reasoning tag opens.
     Think(usize),
     /// A reasoning tag closes.
@@ -80,7 +83,7 @@ impl Machine {
     }
 
     /// Reads on.
-    pub(crate) fn run(&mut self, plans: &Plans, text: &[u8], ended: bool, counts: &dyn Fn(&str) -> bool) {
+    pub(crate) fn run(&mut self, plans: &Plans, text: &[u8], ended: bool, options: &ScanOptions) {
         if self.outcome.is_some() {
             return;
         }
@@ -96,7 +99,14 @@ impl Machine {
                     };
                     self.head = end;
                     self.payload = Some(Payload::new(&plan.dialect.body, end));
-                    if let Some((at, kind)) = self.lead.problem.take() {
+                    let is_nameless = !plan.dialect.names_in_body() && self.lead.name.is_none();
+                    let problem = match self.mark(plan) {
+                        Mark::Pattern { .. } => {
+                            Some((end, ProblemKind::Malformed { expected: "a call behind its marker" }))
+                        }
+                        _ => is_nameless.then_some((end, ProblemKind::MissingName)),
+                    };
+                    if let Some((at, kind)) = self.lead.problem.take().or(problem) {
                         self.confirmed = Some(end);
                         return self.fail(end, at, kind);
                     }
@@ -111,7 +121,7 @@ impl Machine {
         }
         let Some(plan) = self.plan(plans) else { return };
         if self.tail.is_none() {
-            self.payload(plan, text, ended, counts);
+            self.payload(plan, text, ended, options);
         }
         if let Some(tail) = &mut self.tail
             && let Match::Done(end) = tail.run(&plan.tail, text, ended)
@@ -131,6 +141,12 @@ impl Machine {
     pub(crate) fn names_a_line(&self, text: &[u8]) -> bool {
         let is_tagged = matches!(self.payload, Some(Payload::Tagged(_)));
         is_tagged && self.lead.name.is_some() && matches!(text.get(self.head), Some(b'\n' | b'\r'))
+    }
+
+    /// Whether a name stands between its markers: a call to parsers that take whatever follows for its arguments.
+    pub(crate) fn is_named(&self, plans: &Plans) -> bool {
+        let is_marked = |plan| !self.lead_is_open(plan) && self.lead.name.is_some();
+        matches!(self.payload, Some(Payload::Arguments(_))) && self.plan(plans).is_some_and(is_marked)
     }
 
     /// Where the call itself begins, behind what belongs to its wrapper.
@@ -299,9 +315,10 @@ impl Machine {
         }
     }
 
-    fn payload(&mut self, plan: &Plan, text: &[u8], ended: bool, counts: &dyn Fn(&str) -> bool) {
+    fn payload(&mut self, plan: &Plan, text: &[u8], ended: bool, options: &ScanOptions) {
         let dialect = &plan.dialect;
         let open_ended = self.lead_is_open(plan);
+        let in_region = self.mark(plan) == Mark::Region;
         let Some(payload) = &mut self.payload else { return };
         let progress = match (&mut *payload, &dialect.body) {
             (Payload::Object(object), Body::Object(fields)) => object.run(Some(fields), text),
@@ -313,6 +330,7 @@ impl Machine {
         };
         let payload = &*payload;
         let confirmed = match payload {
+            Payload::Object(object) if in_region => object.name_end(text),
             Payload::Object(object) | Payload::Arguments(object) => object.confirmed,
             Payload::Tagged(tagged) if open_ended => tagged.confirmed,
             Payload::Tagged(_) | Payload::Python(_) => Some(self.head),
@@ -330,7 +348,8 @@ impl Machine {
                 }
                 _ => Some(self.head),
             };
-            let unknown = named.filter(|_| !matches!(self.name(text), Some(Ok(name)) if counts(&name)));
+            let unknown = named
+                .filter(|_| !matches!(self.name(text), Some(Ok(name)) if options.counts_unmarked(&name)));
             if let Some(at) = other_key.into_iter().chain(unknown).min() {
                 return self.fail(at, at, ProblemKind::MissingName);
             }
@@ -365,6 +384,19 @@ impl Machine {
             && python::arguments(&lossy(text, self.head..end - 1)).is_err()
     }
 
+    /// What shows that a call begins here.
+    pub(crate) fn mark(&self, plan: &Plan) -> Mark {
+        match self.unit {
+            Unit::First { opener, .. } => plan.openers[opener].mark,
+            _ => Mark::Own,
+        }
+    }
+
+    /// Whether all of the marker has come that the tags before the body begin with.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.payload.is_some() || self.lead.is_past_first()
+    }
+
     fn lead_is_open(&self, plan: &Plan) -> bool {
         match self.unit {
             Unit::First { opener, .. } => plan.openers[opener].template.is_open_ended(),
@@ -378,6 +410,7 @@ impl Machine {
             Unit::First { plan, opener } => &plans.dialects[plan].openers[opener].template,
             Unit::Next { plan, call, kind } => &plans.dialects[plan].next(kind)[call],
             Unit::Close { plan, close, kind } => &plans.dialects[plan].close(kind)[close],
+            Unit::Leave(plan) => &plans.dialects[plan].leave,
             Unit::Think(tag) => &plans.reasoning[tag].0,
             Unit::Thought(tag) => &plans.reasoning[tag].1,
         }

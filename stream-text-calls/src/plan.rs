@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::dialect::{Array, Body, Dialect, Parameters};
 use crate::tagged::behind;
-use crate::template::Template;
+use crate::template::{Piece, Template, literal};
 
 /// What the scanner looks for, for one dialect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     /// Tagged parameters and the closer, each behind white space.
     pub(crate) parameters: Parameters,
     pub(crate) closer: Template,
+    /// What ends the region that a marker opens; empty where nothing does.
+    pub(crate) leave: Template,
 }
 
 /// One way into a dialect: everything up to the body of the first call.
@@ -27,6 +29,19 @@ pub(crate) struct Plan {
 pub(crate) struct Opener {
     pub(crate) template: Template,
     pub(crate) kind: Kind,
+    pub(crate) mark: Mark,
+}
+
+/// What shows that a call begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// The tags before it, or, without any, that it is whole.
+    Own,
+    /// A marker of its dialect that stands before it, with other words in between: parsers look behind the marker by
+    /// pattern. An object with a name is a call there.
+    Region,
+    /// The same, for what is no call and read as one, and whether it stands directly behind a word.
+    Pattern { behind_word: bool },
 }
 
 /// What a call stands in.
@@ -65,19 +80,21 @@ impl Plan {
                 let is_marked = !wrapper.is_empty() && matches!(dialect.body, Body::Object(_));
                 if dialect.array != Array::Always || is_marked {
                     let template = wrapper.clone().ends_lead().then(call);
-                    openers.push(Opener { template, kind });
+                    openers.push(Opener { template, kind, mark: Mark::Own });
                 }
                 if tags_hold_lists {
                     let template = call.clone().then(&list).ends_lead();
-                    openers.push(Opener { template, kind: Kind::Listed });
+                    openers.push(Opener { template, kind: Kind::Listed, mark: Mark::Own });
                 } else if dialect.array != Array::Never {
                     // Without a wrapper the bracket itself is the marker.
                     let open = if wrapper.is_empty() { Template::new("[{~}") } else { list.clone() };
                     let template = wrapper.clone().then(&open).ends_lead().then(call);
-                    openers.push(Opener { template, kind: Kind::Listed });
+                    openers.push(Opener { template, kind: Kind::Listed, mark: Mark::Own });
                 }
             }
         }
+        openers.extend(in_region(&dialect));
+        let closers: Vec<String> = dialect.call_close.iter().chain(&dialect.wrapper_close).cloned().collect();
         let next = |between: &Template| {
             dialect.calls.iter().map(|call| between.clone().ends_lead().then(call)).collect()
         };
@@ -110,8 +127,14 @@ impl Plan {
             tail: Template::optional_end(&dialect.call_close),
             parameters,
             closer,
+            leave: Template::of(if closers.is_empty() { Vec::new() } else { vec![literal(closers)] }),
             dialect: Arc::new(dialect),
         }
+    }
+
+    /// Whether a marker of this dialect opens a region.
+    pub(crate) fn has_region(&self) -> bool {
+        self.openers.iter().any(|opener| opener.mark != Mark::Own)
     }
 
     pub(crate) fn next(&self, kind: Kind) -> &[Template] {
@@ -120,5 +143,34 @@ impl Plan {
 
     pub(crate) fn close(&self, kind: Kind) -> &[Template] {
         &self.close[usize::from(kind == Kind::Listed)]
+    }
+}
+
+/// Calls behind a marker and other words.
+fn in_region(dialect: &Dialect) -> Vec<Opener> {
+    let is_marked = dialect.wrapper.is_some() || dialect.calls.iter().all(|call| !call.is_empty());
+    let space = || Piece::Space { required: false, written: ' ' };
+    match &dialect.body {
+        _ if dialect.only_whole || !is_marked => Vec::new(),
+        Body::Object(fields) if !fields.name_is_key => {
+            let names = fields.name.iter().map(|name| format!("\"{name}\""));
+            let name = vec![literal(names), space(), literal([":"]), space(), literal(["\""])];
+            let list = Template::new("[{~}").ends_lead();
+            vec![
+                Opener { template: Template::default(), kind: Kind::Alone, mark: Mark::Region },
+                Opener { template: list, kind: Kind::Listed, mark: Mark::Region },
+                Opener {
+                    template: Template::of(name),
+                    kind: Kind::Alone,
+                    mark: Mark::Pattern { behind_word: false },
+                },
+            ]
+        }
+        Body::Arguments if dialect.calls.iter().any(Template::is_open_ended) => {
+            let object = vec![literal(["{"]), space(), literal(["\"", "}"])];
+            let mark = Mark::Pattern { behind_word: true };
+            vec![Opener { template: Template::of(object), kind: Kind::Alone, mark }]
+        }
+        _ => Vec::new(),
     }
 }

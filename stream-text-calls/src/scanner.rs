@@ -10,7 +10,8 @@ use crate::decide::{Decision, decide};
 use crate::event::{Event, Markup, MarkupRole};
 use crate::machine::{Machine, Outcome, Unit};
 use crate::options::ScanOptions;
-use crate::plan::Kind;
+use crate::plan::{Kind, Mark, Opener};
+use crate::region::Regions;
 use crate::seam::Seam;
 use crate::set::{DialectSet, Plans};
 use crate::triggers::Triggers;
@@ -50,6 +51,8 @@ pub struct Scanner {
     unmarked_from: u64,
     /// Text that could still become a marker, were something behind it taken out.
     pub(crate) seam: Seam,
+    /// Markers before, behind which calls are found by pattern.
+    pub(crate) regions: Regions,
     pub(crate) sections: u32,
     pub(crate) events: Vec<Event>,
 }
@@ -98,6 +101,7 @@ impl Scanner {
             reasoning: None,
             unmarked_from: 0,
             seam: Seam::default(),
+            regions: Regions::default(),
             sections: 0,
             events: Vec::new(),
         }
@@ -129,13 +133,13 @@ impl Scanner {
     }
 
     /// Begins anew at this place of the whole text, with everything before it reported. Wrappers are counted on, and reasoning
-    /// that is open stays open.
+    /// that is open stays open, as does what a marker opened.
     pub fn restart(&mut self, at: u64) {
-        let reasoning = self.reasoning;
+        let (reasoning, regions) = (self.reasoning, std::mem::take(&mut self.regions));
         let (plans, triggers) = (Arc::clone(&self.plans), Arc::clone(&self.triggers));
         let sections = self.sections;
         *self = Self::of(plans, triggers, self.options.clone());
-        (self.base, self.reasoning, self.sections) = (at, reasoning, sections);
+        (self.base, self.reasoning, self.sections, self.regions) = (at, reasoning, sections, regions);
     }
 
     /// The text goes on in another block: what counts at the begin of a line counts here.
@@ -175,7 +179,8 @@ impl Scanner {
                 self.code.settle();
             }
             let hidden = self.reasoning.is_none() && self.code.is_code() && !self.options.in_code;
-            let found = self.triggers.find(rest, self.reasoning, hidden, self.code.is_inline());
+            let in_region = !self.regions.is_empty();
+            let found = self.triggers.find(rest, self.reasoning, hidden, self.code.is_inline(), in_region);
             let Some(found) = found else {
                 self.code.pass(rest);
                 self.at = self.buf.len();
@@ -204,21 +209,38 @@ impl Scanner {
         let rest = &self.buf.as_bytes()[self.at..];
         let visible = self.reasoning.is_none() || self.options.in_reasoning;
         let at = self.base + self.at as u64;
-        for (plan, opener) in self.triggers.openers(byte) {
+        // A longer run of backticks is another fence, but not to a parser that looks for three of them by pattern.
+        let another_fence = byte == b'`' && self.code.in_run() && !self.options.every_reading;
+        for (plan, opener) in self.triggers.openers(byte).filter(|_| visible && !another_fence) {
             let only_whole = self.plans.dialects[plan].dialect.only_whole;
-            let template = &self.plans.dialects[plan].openers[opener].template;
+            let Opener { template, mark, .. } = &self.plans.dialects[plan].openers[opener];
+            let counts = match mark {
+                Mark::Own => true,
+                Mark::Region => self.regions.holds(plan) && at >= self.unmarked_from,
+                Mark::Pattern { behind_word } => {
+                    self.regions.holds(plan) && (!behind_word || self.code.ends_in_word())
+                }
+            };
+            if !counts {
+                continue;
+            }
             if !only_whole && !template.may_begin(rest) {
                 if self.options.every_reading {
                     self.seam.fits(at, at + template.begins(rest) as u64, plan);
                 }
                 continue;
             }
-            let place =
-                !only_whole || (self.code.begins_line() && self.base + self.at as u64 >= self.unmarked_from);
-            // A longer run of backticks is another fence.
-            if visible && place && !(byte == b'`' && self.code.in_run()) {
+            let begins = self.code.begins_line() || self.options.every_reading;
+            if !only_whole || (begins && at >= self.unmarked_from) {
                 found.push(Machine::new(Unit::First { plan, opener }));
             }
+        }
+        if visible {
+            let ends = self.regions.iter().filter(|plan| {
+                let leave = &self.plans.dialects[*plan].leave;
+                !leave.is_empty() && leave.may_begin(rest)
+            });
+            found.extend(ends.map(|plan| Machine::new(Unit::Leave(plan))));
         }
         match self.reasoning {
             Some(tag) if self.plans.reasoning[tag].1.may_begin(rest) => {
@@ -250,7 +272,16 @@ impl Scanner {
             Decision::None { through, fits } => {
                 let at = self.base + self.at as u64;
                 self.unmarked_from = self.unmarked_from.max(at + through as u64);
-                if let Some((fits, plan)) = fits.filter(|_| self.options.every_reading) {
+                for machine in
+                    machines.iter().filter(|machine| self.options.every_reading && machine.is_marked())
+                {
+                    if let Unit::First { plan, .. } = machine.unit
+                        && machine.mark(&self.plans.dialects[plan]) == Mark::Own
+                    {
+                        self.regions.enter(plan, &self.plans.dialects);
+                    }
+                }
+                for (fits, plan) in fits.into_iter().filter(|_| self.options.every_reading) {
                     self.seam.fits(at, at + fits as u64, plan);
                 }
                 self.skip_byte();
@@ -282,6 +313,12 @@ impl Scanner {
     fn take(&mut self, machine: Machine, section: Option<Section>) {
         let plan = match machine.unit {
             Unit::First { plan, .. } | Unit::Next { plan, .. } => plan,
+            Unit::Leave(plan) => {
+                self.regions.leave(plan);
+                self.skip_byte();
+                self.state = State::Text;
+                return;
+            }
             Unit::Close { .. } | Unit::Think(_) | Unit::Thought(_) => {
                 return self.take_tag(&machine, section);
             }
@@ -323,6 +360,7 @@ impl Scanner {
                 Event::ReasoningEnd(range)
             }
             _ => {
+                section.iter().for_each(|section| self.regions.leave(section.plan));
                 let section = section.map_or(0, |section| section.number);
                 Event::Markup(Markup { range, section, role: MarkupRole::Close })
             }

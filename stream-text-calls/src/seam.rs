@@ -8,17 +8,23 @@
 pub(crate) struct Seam {
     from: u64,
     until: u64,
-    plan: usize,
+    /// The dialect that fits furthest from `from` on, and how far it does.
+    first: (u64, usize),
 }
 
 impl Seam {
     /// The text from `from` on fits the begin of a marker up to `until`. Stretches that overlap count as one: what is left
-    /// of the first may become a marker when the second is taken out.
+    /// of the first may become a marker when the second is taken out. The order in which the stretches of one place come
+    /// depends on the cut, and does not matter.
     pub(crate) fn fits(&mut self, from: u64, until: u64, plan: usize) {
         if from > self.until || self.until == 0 {
-            *self = Self { from, until, plan };
-        } else {
-            self.until = self.until.max(until);
+            *self = Self { from, until, first: (until, plan) };
+            return;
+        }
+        self.until = self.until.max(until);
+        let (furthest, first) = self.first;
+        if from == self.from && (until > furthest || (until == furthest && plan < first)) {
+            self.first = (until, plan);
         }
     }
 
@@ -27,8 +33,8 @@ impl Seam {
         if end > self.from && end <= self.until { self.from } else { end }
     }
 
-    /// The dialect whose marker it is.
+    /// The dialect whose marker begins it.
     pub(crate) fn plan(&self) -> usize {
-        self.plan
+        self.first.1
     }
 }

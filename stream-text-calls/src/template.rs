@@ -16,13 +16,13 @@ use crate::xml::{self, InTag, Read, Tag, XmlSection};
 /// | `{name}` | the tool's name, in quotes or not |
 /// | `{key}` | a parameter's name, in quotes or not |
 /// | `{id}` | the call's id |
-/// | `{id:name}` | an id that holds the name: `functions.NAME:0` |
+/// | `{id:name}` | an id that holds the name: `functions.NAME:0`, up to what follows |
 /// | `{string}` | `true` or `false`: whether a value is a string or JSON |
-/// | `{*}` | anything on the line, up to what follows |
+/// | `{*}` | anything on the line, up to what follows; no `<` unless that begins with one |
 /// | `{text?}` | `text`, or nothing |
 /// | `{a\|b}` is not special | the literal `{a\|b}` |
 ///
-/// Everything else stands for itself, a brace included.
+/// Everything else stands for itself, a brace included. White space around a name, key or id is no part of it.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Template {
     pub(crate) pieces: Vec<Piece>,
@@ -265,7 +265,7 @@ pub(crate) enum Match {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Matcher {
     piece: usize,
-    /// Where the current piece began.
+    /// Where the current piece began, behind white space that is no part of it.
     from: usize,
     pub(crate) pos: usize,
     alive: u64,
@@ -295,6 +295,11 @@ pub(crate) struct Matcher {
 impl Matcher {
     pub(crate) fn at(pos: usize) -> Self {
         Self { from: pos, pos, alive: u64::MAX, ..Self::default() }
+    }
+
+    /// Whether the first piece was read.
+    pub(crate) fn is_past_first(&self) -> bool {
+        self.piece > 0
     }
 
     pub(crate) fn run(&mut self, template: &Template, text: &[u8], ended: bool) -> Match {
@@ -414,7 +419,12 @@ impl Matcher {
             Hole::Key => self.key = Some(value),
             Hole::Id => self.id = Some(value),
             Hole::IdWithName => {
-                self.name = Some(name_in_id(&text[value.clone()], value.start));
+                match name_in_id(text, value.clone()) {
+                    Some(name) => self.name = Some(name),
+                    None => {
+                        self.problem = self.problem.take().or(Some((value.start, ProblemKind::MissingName)))
+                    }
+                }
                 self.id = Some(value);
             }
             Hole::IsString => self.is_string = Some(value),
@@ -435,6 +445,18 @@ impl Matcher {
     fn capture(&mut self, hole: Hole, next: Option<&Piece>, text: &[u8]) -> Match {
         let begins_next = |byte: u8| matches!(next, Some(Piece::Literal { any, .. }) if any.iter().any(|text| text.as_bytes()[0] == byte));
         while let Some(&byte) = text.get(self.pos) {
+            if self.pos == self.from {
+                match space_at(text, self.pos) {
+                    // Parsers strip what they find between their markers.
+                    Space::Some(len) => {
+                        self.pos += len;
+                        self.from = self.pos;
+                        continue;
+                    }
+                    Space::More => return Match::More,
+                    Space::None => {}
+                }
+            }
             if self.pos == self.from && matches!(byte, b'"' | b'\'') {
                 self.quote = Some(byte);
                 self.pos += 1;
@@ -445,16 +467,19 @@ impl Matcher {
                 Some(quote) if byte == quote => true,
                 Some(_) if byte < b' ' || matches!(byte, b'<' | b'>') => return Match::Fail(self.pos),
                 Some(_) => false,
+                None if hole == Hole::IdWithName => begins_next(byte),
                 None => ends_word(byte) || begins_next(byte),
             };
             if over {
-                if start == self.pos {
+                let value = trimmed(text, start..self.pos);
+                if value.is_empty() {
                     return Match::Fail(self.pos);
                 }
-                self.fill(hole, start..self.pos, text);
+                self.fill(hole, value, text);
                 return Match::Done(self.pos + usize::from(self.quote.is_some()));
             }
-            if self.pos - start >= LONGEST_NAME {
+            // An id is as long as it is: what is odd in it is found when it is over.
+            if hole != Hole::IdWithName && self.pos - start >= LONGEST_NAME {
                 return Match::Fail(self.pos);
             }
             self.pos += 1;
@@ -479,7 +504,7 @@ impl Matcher {
                     return Match::More;
                 }
             }
-            if byte == b'\n' {
+            if byte == b'\n' || byte == b'<' && !any.iter().any(|text| text.starts_with('<')) {
                 return Match::Fail(self.pos);
             }
             self.pos += 1;
@@ -513,13 +538,26 @@ fn ends_word(byte: u8) -> bool {
         )
 }
 
-/// `functions.NAME:0`: the name without what surrounds it.
-fn name_in_id(id: &[u8], at: usize) -> Range<usize> {
-    let begin = if id.starts_with(b"functions.") { b"functions.".len() } else { 0 };
-    let number = id.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    let end = id.len() - number;
-    let end = if number > 0 && end > begin + 1 && id[end - 1] == b':' { end - 1 } else { id.len() };
-    at + begin..at + end
+/// `functions.NAME:0`: the name without what surrounds it. Parsers disagree over an id of which something else is left, and
+/// over a number alone, for which some take the tool that fits the arguments.
+fn name_in_id(text: &[u8], id: Range<usize>) -> Option<Range<usize>> {
+    let said = &text[id.clone()];
+    let begin = if said.starts_with(b"functions.") { b"functions.".len() } else { 0 };
+    let colon = said.iter().position(|byte| *byte == b':').unwrap_or(said.len());
+    let name = trimmed(text, id.start + begin.min(colon)..id.start + colon);
+    let number = &said[colon..];
+    let is_number = number.iter().skip(1).all(u8::is_ascii_digit);
+    let is_word = text[name.clone()].iter().all(|byte| !ends_word(*byte));
+    let is_counter = number.is_empty() && text[name.clone()].iter().all(u8::is_ascii_digit);
+    (is_number && is_word && !is_counter).then_some(name)
+}
+
+/// A stretch without the white space around it.
+fn trimmed(text: &[u8], range: Range<usize>) -> Range<usize> {
+    let Ok(said) = std::str::from_utf8(&text[range.clone()]) else { return range };
+    let is_space = |c: char| matches!(space_at(c.encode_utf8(&mut [0; 4]).as_bytes(), 0), Space::Some(_));
+    let start = range.start + (said.len() - said.trim_start_matches(is_space).len());
+    start..start + said.trim_matches(is_space).len()
 }
 
 /// Whether a hole behind this literal is an attribute's value: `… name=`, but not `<function=`.
@@ -544,7 +582,7 @@ fn hole(text: &str) -> Option<(Piece, &str)> {
     Some((piece, after))
 }
 
-fn literal<T: AsRef<str>>(any: impl IntoIterator<Item = T>) -> Piece {
+pub(crate) fn literal<T: AsRef<str>>(any: impl IntoIterator<Item = T>) -> Piece {
     // The mask of alternatives has a bit for each.
     let any = any.into_iter().take(64).map(|text| text.as_ref().to_owned()).collect();
     Piece::Literal { any, optional: false }

@@ -1,15 +1,16 @@
 //! Which bytes something may begin with, so that prose is passed over quickly.
 
 use crate::options::ScanOptions;
+use crate::plan::Mark;
 use crate::set::Plans;
 
 /// What may begin with which byte.
 #[derive(Debug)]
 pub(crate) struct Triggers {
-    /// For every byte: something may begin with it outside reasoning.
-    text: [bool; 256],
+    /// For every byte: something may begin with it outside reasoning, and the same behind a marker that opened a region.
+    text: [[bool; 256]; 2],
     /// The same inside the reasoning tag of this number.
-    reasoning: Vec<[bool; 256]>,
+    reasoning: Vec<[[bool; 256]; 2]>,
     /// Ways into dialects, sorted by their first byte.
     openers: Vec<(u8, usize, usize)>,
 }
@@ -24,15 +25,27 @@ impl Triggers {
         }
         openers.sort_unstable();
         openers.dedup();
-        let mut calls = [false; 256];
-        openers.iter().for_each(|(byte, ..)| calls[usize::from(*byte)] = true);
+        let mut calls = [[false; 256]; 2];
+        for (byte, plan, opener) in &openers {
+            let is_own = plans.dialects[*plan].openers[*opener].mark == Mark::Own;
+            calls[0][usize::from(*byte)] |= is_own;
+            calls[1][usize::from(*byte)] = true;
+        }
+        for byte in plans.dialects.iter().flat_map(|plan| plan.leave.first_bytes()) {
+            calls[1][usize::from(byte)] = true;
+        }
+        let mark = |tables: &mut [[bool; 256]; 2], bytes: Vec<u8>| {
+            tables
+                .iter_mut()
+                .for_each(|table| bytes.iter().for_each(|byte| table[usize::from(*byte)] = true));
+        };
         let mut text = calls;
-        text[usize::from(b'`')] = true;
+        mark(&mut text, vec![b'`']);
         let mut reasoning = Vec::new();
         for (open, close) in &plans.reasoning {
-            open.first_bytes().into_iter().for_each(|byte| text[usize::from(byte)] = true);
-            let mut inside = if options.in_reasoning { calls } else { [false; 256] };
-            close.first_bytes().into_iter().for_each(|byte| inside[usize::from(byte)] = true);
+            mark(&mut text, open.first_bytes());
+            let mut inside = if options.in_reasoning { calls } else { [[false; 256]; 2] };
+            mark(&mut inside, close.first_bytes());
             reasoning.push(inside);
         }
         Self { text, reasoning, openers }
@@ -45,12 +58,14 @@ impl Triggers {
         reasoning: Option<usize>,
         in_code: bool,
         inline: bool,
+        in_region: bool,
     ) -> Option<usize> {
         if in_code {
             // The end of its line ends inline code, too.
             return if inline { memchr::memchr2(b'`', b'\n', text) } else { memchr::memchr(b'`', text) };
         }
         let table = reasoning.and_then(|tag| self.reasoning.get(tag)).unwrap_or(&self.text);
+        let table = &table[usize::from(in_region)];
         text.iter().position(|byte| table[usize::from(*byte)])
     }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod cuts;
 mod dialects;
 mod field;
 mod prose;

@@ -168,3 +168,21 @@ fn a_call_without_a_name_ends_behind_its_closing_tag_in_every_cut() {
         );
     }
 }
+
+/// Each backtick of a run may begin a marker: how much of the run has come when that is looked at does not matter.
+#[test]
+fn a_run_of_backticks_before_reasoning_is_reported_the_same_in_every_cut() {
+    let set = DialectSet::new().with(known::gemma_tool_code()).reasoning("<think>", "</think>");
+    for run in ["```", "````", "``````"] {
+        let written = format!("a {run}<think>x</think>");
+        let until = 2 + run.len() as u64;
+        assert_eq!(
+            every_cut(&set, &ScanOptions::strict(), &written),
+            [
+                text("a "),
+                unparsed(&format!("{run}<think>"), ProblemKind::InterruptedMarker, until),
+                text("x</think>")
+            ]
+        );
+    }
+}

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test, helpers included")]
 
+mod patterns;
+
 use std::sync::{Arc, Mutex};
 
 use stream_core::text_calls::{DialectSet, known};
@@ -40,14 +42,23 @@ fn logs(script: &Script) -> Vec<(ChunkLog, Cut)> {
 }
 
 fn gated(log: &ChunkLog, cut: Cut) -> Replayed {
-    Replay::new(log).config(config()).cut(cut).policy(no_shell).run()
+    gated_for(config(), log, cut)
+}
+
+fn gated_for(config: Config, log: &ChunkLog, cut: Cut) -> Replayed {
+    Replay::new(log).config(config).cut(cut).policy(no_shell).run()
 }
 
 /// Nothing of the call leaves, and what leaves is valid.
 #[track_caller]
 fn is_withheld(script: &Script) {
+    is_withheld_for(&config(), script);
+}
+
+#[track_caller]
+fn is_withheld_for(config: &Config, script: &Script) {
     for (log, cut) in logs(script) {
-        let replayed = gated(&log, cut);
+        let replayed = gated_for(config.clone(), &log, cut);
         let bytes = String::from_utf8_lossy(&replayed.bytes()).into_owned();
         assert_eq!(bytes.matches("shell").count(), 0, "{}, {cut:?}:\n{bytes}", log.name());
         let report = replayed.check(&Allow::none());
@@ -58,8 +69,13 @@ fn is_withheld(script: &Script) {
 /// Nothing is touched.
 #[track_caller]
 fn passes(script: &Script) {
+    passes_for(&config(), script);
+}
+
+#[track_caller]
+fn passes_for(config: &Config, script: &Script) {
     for (log, cut) in logs(script) {
-        let bytes = gated(&log, cut).bytes();
+        let bytes = gated_for(config.clone(), &log, cut).bytes();
         assert_eq!(String::from_utf8_lossy(&bytes), String::from_utf8_lossy(log.bytes()), "{}", log.name());
     }
 }
