@@ -11,6 +11,7 @@ mod framer_differential;
 mod judges_dropped;
 #[path = "../kit/mod.rs"]
 mod kit;
+mod long_text_call;
 mod policy_settings;
 mod small_policies;
 mod staged_order;
