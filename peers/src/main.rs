@@ -1,13 +1,14 @@
 //! What an event costs here, and what it costs elsewhere: one way over the same streams, for callgrind to count.
 //!
-//! `peers WAY STREAMS [READ]` takes every stream once to warm up and once in [`measured`], and prints the number of events. `peers/run`
-//! counts the instructions of the second time for all ways, and prints ratios.
+//! `peers WAY STREAMS [READ]` takes every stream once to warm up and once in [`measured`], and prints the number of events; on the other
+//! channel, the nanoseconds per event of the second time. `peers/run` counts its instructions for all ways, and prints ratios.
 
 mod streams;
 mod ways;
 
 use std::process::ExitCode;
 
+use cpu_time::ThreadTime;
 use streams::Streams;
 use ways::Way;
 
@@ -19,7 +20,11 @@ fn main() -> ExitCode {
     let (Some(way), Ok(per_read)) = (Way::named(way), per_read) else { return usage() };
     let Some(streams) = Streams::named(streams) else { return usage() };
     way.take(streams.reads(per_read));
-    measured(way, streams.reads(per_read));
+    let reads = streams.reads(per_read);
+    let start = ThreadTime::now();
+    measured(way, reads);
+    let time = start.elapsed().as_nanos() as f64;
+    eprintln!("{:.1} ns per event", time / streams.events() as f64);
     println!("{}", streams.events());
     ExitCode::SUCCESS
 }

@@ -46,7 +46,8 @@ impl Streams {
 
     /// The streams as reads of that many events each.
     pub fn reads(&self, per_read: usize) -> Vec<Vec<Bytes>> {
-        let join = |stream: &Vec<Bytes>| stream.chunks(per_read).map(|events| events.concat().into()).collect();
+        let join =
+            |stream: &Vec<Bytes>| stream.chunks(per_read).map(|events| events.concat().into()).collect();
         self.0.iter().map(join).collect()
     }
 }

@@ -11,9 +11,10 @@ use futures::executor::block_on;
 use futures::{StreamExt as _, stream};
 use serde::de::IgnoredAny;
 use stream_core::engine::{Input, Output};
+use stream_core::sse::Framer;
 use stream_core::{
-    Attention, Chain, Chunk, Config, Context, Engine, Needs, Passthrough, Policy, PolicyError, Request, StreamState,
-    async_trait,
+    Attention, Chain, Chunk, Config, Context, Engine, Needs, Passthrough, Policy, PolicyError, Request,
+    StreamState, async_trait,
 };
 
 #[path = "../../stream-core/benches/ways/mod.rs"]
@@ -25,12 +26,29 @@ use own::{OWN, Sees, decode, process};
 #[derive(Clone, Copy)]
 pub struct Way(own::Way);
 
-/// The ways of others, and two that only this program takes: a hook that could wait, and the engine without a processor.
-const OTHER: [(&str, own::Way); 9] = [
+/// The ways of others, and those that only this program takes: framing alone, a hook that could wait, and the engine without a processor.
+const OTHER: [(&str, own::Way); 11] = [
     ("typed-chat", decode::<CreateChatCompletionStreamResponse>),
     ("typed-responses", decode::<ResponseStreamEvent>),
     ("value", decode::<serde_json::Value>),
     ("ignored", decode::<IgnoredAny>),
+    ("framer", |reads| {
+        let mut framer = Framer::new(1 << 20);
+        for read in reads {
+            framer.push(&read);
+            while let Ok(Some(frame)) = framer.next_frame() {
+                black_box((frame.event(), frame.data()));
+            }
+        }
+    }),
+    ("sse-core", |reads| {
+        let mut decoder = sse_core::SseDecoder::new();
+        for mut read in reads {
+            while let Some(event) = decoder.next(&mut read) {
+                drop(black_box(event));
+            }
+        }
+    }),
     ("eventsource-stream", |reads| {
         let events = stream::iter(reads.into_iter().map(Ok::<_, std::io::Error>)).eventsource();
         block_on(events.for_each(|event| std::future::ready(drop(black_box(event)))));
@@ -85,7 +103,12 @@ impl Policy for Waits {
         Needs::nothing().content(Attention::Chunks).reasoning(Attention::Chunks)
     }
 
-    async fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+    async fn on_chunk(
+        &mut self,
+        chunk: Chunk,
+        _: &StreamState,
+        ctx: &mut Context<'_>,
+    ) -> Result<(), PolicyError> {
         black_box(chunk.text());
         ctx.send(chunk);
         Ok(())

@@ -396,12 +396,12 @@ impl TextCalls {
                 What::Unparsed(_) => DeltaKind::CallText,
             };
             let begins = first && segment.call.is_some();
-            let rest = if segment.range.end > range.end {
-                self.bytes_through(text.source, segment.range.end)
-            } else {
-                0
-            };
-            let waited = begins.then_some((held.0, held.1 + rest));
+            // Only where a call begins: each of its frames looking at all behind it would take quadratic time.
+            let waited = begins.then(|| {
+                let is_cut = segment.range.end > range.end;
+                let rest = if is_cut { self.bytes_through(text.source, segment.range.end) } else { 0 };
+                (held.0, held.1 + rest)
+            });
             let mut put = |kind, piece, call: Option<u32>, section| {
                 let waited = waited.filter(|_| call.is_some());
                 let split = Some(Split { piece, call, section, waited });

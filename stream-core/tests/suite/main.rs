@@ -12,6 +12,7 @@ mod judges_dropped;
 #[path = "../kit/mod.rs"]
 mod kit;
 mod located;
+mod long_text_call;
 mod policy_settings;
 mod small_policies;
 mod staged_order;
