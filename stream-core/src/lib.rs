@@ -1,12 +1,14 @@
-//! Fold a model's stream into typed blocks and let a policy decide, block by block, what leaves.
+//! Policies for the answers of language models: bytes of a stream in, the bytes that a policy lets through out.
 //!
-//! Bytes of a model's stream come in; they are framed, read and folded into typed [blocks](StreamBlock); a [`Policy`] sees each
-//! step and says send, buffer, flush, settle or terminate; bytes that every real client accepts come out. Frames that no policy
-//! touches leave byte for byte.
+//! A model API streams its answer as server-sent events. This crate cuts the bytes into frames, reads each frame, and folds what the frames
+//! say into typed [blocks](StreamBlock): text, reasoning, tool calls. A [`Policy`] is shown every step of the fold, and sends, holds, drops,
+//! replaces or ends. A frame that no policy touches is written to the client byte for byte; a touched frame stays valid for the API's own SDKs.
+//! The crate reads and writes OpenAI Chat Completions, OpenAI Responses, Anthropic Messages and Gemini, streamed and whole.
 //!
 //! # A policy
 //!
-//! The commonest policy decides over complete tool calls. [`each_call`] makes it of a closure:
+//! Most policies decide over complete tool calls. [`each_call`] makes such a policy of a closure. Text is sent at once, and a call is held until
+//! the closure has returned its verdict:
 //!
 //! ```
 //! use stream_core::{Verdict, each_call};
@@ -25,12 +27,17 @@
 //! }
 //! ```
 //!
-//! [`each_call_async`] is its sister for judges that take their time, [`policy_fn`] a closure that sees every step. Whoever needs
-//! more implements [`SyncPolicy`], or [`Policy`] where a hook has to wait.
+//! | policy | for |
+//! |---|---|
+//! | [`each_call`] | a verdict over each complete tool call |
+//! | [`each_call_async`] | the same, by a future: a service, a model, a person |
+//! | [`policy_fn`] | a closure that is called at every step |
+//! | [`SyncPolicy`] | a type with state, with needs of its own, or with an `on_end` |
+//! | [`Policy`] | the same with `async` hooks |
 //!
 //! # In a stream
 //!
-//! [`StreamProcessor`] turns any stream of bytes into a stream of bytes. No task is spawned: dropping it drops the upstream.
+//! [`StreamProcessor`] is a stream of bytes over a stream of bytes. The processor spawns no task, and dropping it drops the upstream.
 //!
 //! ```
 //! use bytes::Bytes;
@@ -52,20 +59,31 @@
 //! # }
 //! ```
 //!
-//! A [`Stage`] says how a policy is run: its time limit, what its failure means, whether it is only a dry run. Several stages are a
-//! [`Chain`]: the output of one is the input of the next. A host without a runtime drives the [`Engine`] itself (without the feature
-//! `processor`, the crate does not depend on tokio).
+//! A [`Stage`] is a policy and how it is run: its time limit, whether a failure closes the stream, whether the policy is a dry run. Stages form
+//! a [`Chain`]: each stage reads the output of the stage before it. [`Config`] holds the settings of a stream, [`Limits`] its limits, and
+//! [`Request`] the facts of the request that policies may read. A [`Handle`] stops a running stream.
 //!
-//! # What a step is
+//! A host without a runtime drives the [`Engine`], which has neither I/O nor a clock. Without the feature `processor` the crate does not depend
+//! on tokio.
 //!
-//! A hook is called with a [`Chunk`], the [`StreamState`] and a [`Context`]. The chunk is what came: text of a channel, more of a tool
-//! call, something opaque, structure, or the word that a block is complete ([`StreamState::just_completed`]). The table of
-//! [`Context`] says what becomes of each.
+//! # Steps
+//!
+//! A hook is called once per step, with the [`Chunk`] of the step, the [`StreamState`] so far, and a [`Context`] for what it decides:
+//!
+//! | step | [`Chunk::kind`] | without a decision of the hook |
+//! |---|---|---|
+//! | a piece of text, of a tool call, or of an opaque block | [`Text`](ChunkKind::Text), [`ToolCall`](ChunkKind::ToolCall), [`Opaque`](ChunkKind::Opaque) | **dropped**, and recorded; held where the block is under [`decide`](Context::decide) |
+//! | a block is complete: [`StreamState::just_completed`] | [`Completed`](ChunkKind::Completed) | held parts of the block stay held |
+//! | an opening, a finish, usage, a keep-alive | [`Structure`](ChunkKind::Structure) | written to the client, in order |
+//!
+//! The table on [`Context`] lists every effect. Effects take place when the hook returns `Ok`, and not at all when it returns `Err`, panics or
+//! exceeds its time limit.
 //!
 //! ```
 //! use stream_core::{ChunkKind, policy_fn};
+//! use stream_testkit::{Replay, Script, WireKind};
 //!
-//! let shout = policy_fn(|chunk, _state, ctx| {
+//! let shout = || policy_fn(|chunk, _state, ctx| {
 //!     let loud = match chunk.kind() {
 //!         ChunkKind::Text(_) => chunk.text().map(str::to_uppercase),
 //!         _ => None,
@@ -76,13 +94,15 @@
 //!     });
 //!     Ok(())
 //! });
-//! # let _ = shout;
+//!
+//! let log = Script::new().text("On it.").to_log(WireKind::Gemini);
+//! assert_eq!(Replay::new(&log).policy(shout).run().view().choices[0].content, "ON IT.");
 //! ```
 //!
 //! # Blocks
 //!
-//! Chunks add up to blocks: content, reasoning, refusals, tool calls, and opaque blocks for what no policy can read. [`Assembler`] is the fold
-//! without policies, for a client that wants the blocks alone.
+//! Deltas add up to blocks: content, reasoning, refusals, tool calls, and opaque blocks for what is none of these. A block is known by its
+//! [`BlockKey`]; ids and indices are the provider's, and may repeat. [`Assembler`] folds without policies, for a client that wants the blocks alone.
 //!
 //! ```
 //! use stream_core::Assembler;
@@ -100,27 +120,49 @@
 //!
 //! # Needs
 //!
-//! [`Needs`] say what a policy looks at. Blocks that a policy does not need leave without it and cost nothing; blocks that it needs
-//! [`Completed`](Attention::Completed) are held until they are complete, and shown once.
+//! [`Needs`] name the blocks that a policy looks at, and how closely. A block that a policy does not need passes without it and costs nothing; a
+//! block that a policy needs [`Completed`](Attention::Completed) is held until it is complete, and is then one step.
+//!
+//! ```
+//! use stream_core::{Attention, Chunk, Context, Needs, PolicyError, Request, StreamState, SyncPolicy, Verdict};
+//!
+//! /// Drops reasoning that names a customer. Text and calls pass without this policy.
+//! struct NoNames;
+//!
+//! impl SyncPolicy for NoNames {
+//!     fn needs(&self, _request: &Request) -> Needs {
+//!         Needs::nothing().reasoning(Attention::Completed)
+//!     }
+//!
+//!     fn on_chunk(&mut self, _chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
+//!         let Some(block) = state.just_completed() else { return Ok(()) };
+//!         let names = block.as_text().is_some_and(|text| text.text().contains("Jane Doe"));
+//!         Ok(ctx.settle(block.key(), if names { Verdict::drop("a name") } else { Verdict::Release })?)
+//!     }
+//! }
+//!
+//! use stream_testkit::{Replay, Script, WireKind};
+//! let log = Script::new().reasoning("Jane Doe asks.").text("Hello.").to_log(WireKind::OpenAiChat);
+//! let view = Replay::new(&log).policy(|| NoNames).run().view();
+//! assert_eq!((view.choices[0].reasoning.as_str(), view.choices[0].content.as_str()), ("", "Hello."));
+//! ```
 //!
 //! # Decisions and endings
 //!
-//! A [`Verdict`] releases, drops or replaces a block, or ends the stream. A hook gives it at once with [`Context::settle`], or asks a judge with
-//! [`Context::decide`], while the stream is read on. This policy drops every answer's reasoning behind its first hundred bytes, and ends the
-//! answer at a word:
+//! A [`Verdict`] releases, drops or replaces a block, or ends the stream. A hook applies a verdict with [`Context::settle`], or starts a judge
+//! with [`Context::decide`] and returns: the block is held, and the stream is read on. Blocks that are still held after
+//! [`on_end`](Policy::on_end) are dropped. An [`Ending`] is the API's own refusal or error, which the official SDKs do not take for success.
+//!
+//! This policy drops reasoning once it is longer than a hundred bytes, and ends the answer at a word:
 //!
 //! ```
 //! use stream_core::{
-//!     Attention, Chunk, Context, Ending, Needs, PolicyError, Request, StreamState, SyncPolicy, Verdict,
+//!     Attention, Channel, Chunk, Context, Ending, Needs, PolicyError, Request, StreamState, SyncPolicy, Verdict,
 //! };
 //!
 //! struct Short;
 //!
 //! impl SyncPolicy for Short {
-//!     fn name(&self) -> &str {
-//!         "short"
-//!     }
-//!
 //!     fn needs(&self, _request: &Request) -> Needs {
 //!         Needs::nothing().content(Attention::Chunks).reasoning(Attention::Chunks)
 //!     }
@@ -130,7 +172,7 @@
 //!         let text = block.as_text().map_or("", |block| block.text());
 //!         if text.contains("swordfish") {
 //!             ctx.terminate(Ending::refuse("This cannot be answered."));
-//!         } else if block.channel() == Some(stream_core::Channel::Reasoning) && text.len() > 100 {
+//!         } else if block.channel() == Some(Channel::Reasoning) && text.len() > 100 {
 //!             ctx.settle(block.key(), Verdict::drop("too long"))?;
 //!         } else {
 //!             ctx.send(chunk);
@@ -144,12 +186,11 @@
 //! assert_eq!(Replay::new(&log).policy(|| Short).run().view().choices[0].finish.as_deref(), Some("content_filter"));
 //! ```
 //!
-//! An [`Ending`] is the API's own refusal or error, such that the official SDKs do not take it for success. Every decision is a
-//! [`Decision`] for the host's [`Observer`].
+//! Every decision is a [`Decision`] for the host's [`Observer`]: the policy, the block, the action, the cause, bytes and time, and no text of the stream.
 //!
-//! # Whole answers and other formats
+//! # Whole answers
 //!
-//! [`processor::Builder::whole`] takes a response that is not streamed through the same policies:
+//! [`processor::Builder::whole`] runs the same policies over a response that is not streamed:
 //!
 //! ```
 //! use stream_core::{StreamProcessor, Verdict, each_call};
@@ -164,12 +205,21 @@
 //! # }
 //! ```
 //!
-//! The four formats stand behind [`wire::WireFormat`], which a user can implement ([`Config::also`]); its page shows one.
+//! # A format of your own
 //!
-//! # How it works
+//! A wire format implements [`wire::WireFormat`] and a [`wire::Writer`]; the page of the trait has one that runs. [`Config::also`] adds the format to those
+//! that are recognised by their frames, and [`Config::format`] names it.
 //!
-//! The walk of a chunk through the rooms of this crate is drawn in [the architecture](guide::architecture); the rules that tests cite
-//! by number are [the rules](guide::rules). [`Assembler`] folds without policies.
+//! # Further
+//!
+//! | page | has |
+//! |---|---|
+//! | [architecture](guide::architecture) | the way of a delta through this crate, file by file |
+//! | [rules](guide::rules) | the numbered rules that tests and comments cite |
+//! | [text calls](guide::text_calls) | tool calls that models write into their text |
+//! | `stream-policies` | bundled policies: gates, judges, redaction, quotas, validation |
+//! | `stream-http`, `stream-envoy` | the processor as a tower layer, and in Envoy |
+//! | `stream-testkit` | scripts, replay, snapshots and laws, for tests of policies |
 
 pub mod assembler;
 pub mod block;
@@ -182,11 +232,14 @@ pub mod error;
 mod few;
 #[cfg(any(doc, doctest))]
 pub mod guide {
-    //! How the crate is built, and the rules that it keeps.
+    //! The [architecture] of the crate, the [rules] that its tests cite, and [calls written as text](text_calls).
 
+    // The first definition of a link counts: these lead to pages of this documentation where the guides lead to files.
+    #[doc = "[rules]: crate::guide::rules"]
     #[doc = include_str!("../docs/architecture.md")]
     pub mod architecture {}
 
+    #[doc = "[one meaning]: crate::wire::Odd"]
     #[doc = include_str!("../docs/rules.md")]
     pub mod rules {}
 
