@@ -15,10 +15,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use self::joints::Joints;
+pub(crate) use self::joints::{Joined, end_of};
 pub(crate) use self::known::ShownTexts;
 use crate::policy::Replacement;
 use crate::sse::Frame;
-use crate::wire::{Decoded, WireFormat};
+use crate::wire::{Decoded, Ending, WireFormat};
 
 /// Takes text out of the strings of frames that no block shows. One value per stream, made by
 /// [`Needs::scrub`](crate::policy::Needs::scrub).
@@ -28,6 +29,12 @@ pub trait Scrub: fmt::Debug + Send + Sync {
     ///
     /// The answer depends on the string alone: copies of a string stay copies.
     fn scrub(&self, text: &str) -> Option<Replacement>;
+
+    /// How the stream ends when something is found in [texts of several choices](crate::policy::Needs::joined); `None` if the
+    /// stream goes on without it.
+    fn ending(&self) -> Option<Ending> {
+        None
+    }
 }
 
 /// A frame with other strings.

@@ -253,22 +253,29 @@ impl Engine {
 
     /// Gives frames to the writer.
     fn write(&mut self, frames: impl IntoIterator<Item = Outgoing>) {
-        let Some(writer) = &mut self.writer else { return };
         let mut normalised = Vec::new();
+        let mut ending = None;
         spare::lend(&spare::WRITTEN, &mut self.scratch);
-        for frame in frames {
+        for mut frame in frames {
+            if !self.joined.is_empty() {
+                ending = self.without_joined(&mut frame);
+            }
+            let Some(writer) = self.writer.as_mut().filter(|_| ending.is_none()) else { break };
             let raw = frame.frame.as_ref().filter(|_| self.lane.is_on).map(|frame| frame.raw().clone());
             let written = self.scratch.len();
             writer.frame(frame, &mut self.scratch);
             self.lane.wrote(raw.as_ref(), &self.scratch[written..]);
             normalised.extend(writer.normalised());
         }
-        let unplaced = writer.unplaced();
+        let unplaced = self.writer.as_mut().map_or(0, |writer| writer.unplaced());
         self.put_out();
         for odd in normalised {
             self.record(self.first_enforcing(), Action::Normalised, odd.to_string());
         }
         self.record_unplaced(unplaced);
+        if let Some((stage, ending)) = ending {
+            self.terminate(stage, ending);
+        }
     }
 
     /// Puts what was written out for the host to take.

@@ -35,6 +35,7 @@ mod end;
 mod flow;
 mod hook;
 mod io;
+mod joined;
 mod judging;
 mod lane;
 mod policies;
@@ -74,6 +75,7 @@ use crate::spare;
 use crate::state::StreamState;
 use crate::text_calls::TextCalls;
 use crate::wire::{Outgoing, SharedFormat, Writer};
+use joined::JoinedTexts;
 use lane::Lane;
 use policies::Policies;
 use reader::FrameReader;
@@ -91,6 +93,7 @@ pub struct Engine {
     stages: Vec<StageState>,
     policies: Policies,
     specs: Vec<Spec>,
+    joined: Vec<JoinedTexts>,
     writer: Option<Box<dyn Writer>>,
     shutdown: Option<Box<Shutdown>>,
     tickets: Timed<Ticket, Pending>,
@@ -141,6 +144,7 @@ impl Engine {
             text_calls: None,
             stages: Vec::new(),
             policies: Policies::new(chain.into_iter().map(|stage| stage.policy)),
+            joined: JoinedTexts::of(&specs),
             specs,
             writer: None,
             shutdown: None,

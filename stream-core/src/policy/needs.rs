@@ -33,6 +33,7 @@ pub struct Needs {
     pub(crate) text_calls: bool,
     pub(crate) call_tags: bool,
     pub(crate) scrub: Option<Arc<dyn Scrub>>,
+    pub(crate) joined: Option<Arc<dyn Scrub>>,
 }
 
 impl Needs {
@@ -52,6 +53,7 @@ impl Needs {
             text_calls: false,
             call_tags: false,
             scrub: None,
+            joined: None,
         }
     }
 
@@ -71,6 +73,7 @@ impl Needs {
             text_calls: false,
             call_tags: false,
             scrub: None,
+            joined: None,
         }
     }
 
@@ -153,10 +156,18 @@ impl Needs {
         self
     }
 
+    /// Adds what the policy does to the texts of several choices, as those clients read them that put them together in the order in
+    /// which they leave. The texts of one choice are the policy's own to look at; of something that begins in one choice and
+    /// ends in another, the end does not leave.
+    pub fn joined(mut self, joined: impl Scrub + 'static) -> Self {
+        self.joined = Some(Arc::new(joined));
+        self
+    }
+
     /// The same needs, but for text, opaque blocks and the strings that no block shows: calls and structure are left.
     pub fn only_calls(self) -> Self {
         let none = Attention::Nothing;
-        Self { scrub: None, ..self }.content(none).reasoning(none).refusal(none).opaque(none)
+        Self { scrub: None, joined: None, ..self }.content(none).reasoning(none).refusal(none).opaque(none)
     }
 
     /// Whether the policy looks at nothing.

@@ -41,27 +41,52 @@ impl Joints {
                 continue;
             }
             let end = self.0.entry(piece.name()).or_default();
-            let before = end.len();
-            end.push_str(&says);
             if scrub.scrub(&says).is_some() {
                 // It is taken out already.
                 end.clear();
-            } else if before > 0
-                && let Some(joined) = scrub.scrub(end)
-            {
-                let body = joined.body();
-                let both = end.bytes().zip(body.bytes()).take(before);
-                let kept = both.take_while(|(old, new)| old == new).count();
-                let rest = body.char_indices().find(|(at, _)| *at >= kept).map_or("", |(at, _)| &body[at..]);
-                found.change(start, stop, put(rest), joined.reason.clone());
-                end.clear();
-            }
-            if end.len() > LONGEST {
-                let cut = end.char_indices().map(|(at, _)| at).find(|at| end.len() - at <= LONGEST);
-                end.drain(..cut.unwrap_or(0));
+            } else if let Some(Joined { rest, reason }) = Joined::of(end, &says, scrub) {
+                found.change(start, stop, put(&rest), reason);
             }
         }
     }
+}
+
+/// What is left of a text, of which something began in the text before it.
+#[derive(Debug)]
+pub(crate) struct Joined {
+    pub(crate) rest: String,
+    pub(crate) reason: Option<String>,
+}
+
+impl Joined {
+    /// Searches a text behind the end of what was said before it, and adds the text to that. `None` if it stays as it came.
+    pub(crate) fn of(end: &mut String, says: &str, scrub: &dyn Scrub) -> Option<Self> {
+        let before = end.len();
+        end.push_str(says);
+        let found = if before > 0 { scrub.scrub(end) } else { None };
+        let joined = found.map(|found| {
+            let body = found.body();
+            let both = end.bytes().zip(body.bytes()).take(before);
+            let kept = both.take_while(|(old, new)| old == new).count();
+            let rest = body.char_indices().find(|(at, _)| *at >= kept).map_or("", |(at, _)| &body[at..]);
+            Self { rest: rest.to_owned(), reason: found.reason.clone() }
+        });
+        if joined.is_some() {
+            end.clear();
+        }
+        let cut = end.len() - end_of(end).len();
+        end.drain(..cut);
+        joined
+    }
+}
+
+/// The end of a text, as much of it as is kept.
+pub(crate) fn end_of(text: &str) -> &str {
+    let mut start = text.len().saturating_sub(LONGEST);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
 }
 
 /// The most pieces whose ends are kept; strings of more names do not leave.

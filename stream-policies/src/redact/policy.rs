@@ -9,7 +9,7 @@ use stream_core::{
 };
 
 use super::arguments::{self, Redacted};
-use super::strings::Strings;
+use super::strings::{JoinedChoices, Strings};
 use super::{AtLimit, Place, Preset, RedactSettings};
 use crate::SettingsError;
 use crate::matcher::{Hit, Lane, Lanes, OVER_LIMIT, Patterns, Piece, signed};
@@ -162,7 +162,8 @@ impl SyncPolicy for Redact {
             .refusal(self.attention(Place::Refusal, Attention::Chunks))
             .calls(self.attention(Place::Arguments, Attention::Completed))
             .opaque(self.attention(Place::Other, Attention::Chunks))
-            .structure(true);
+            .structure(true)
+            .joined(JoinedChoices::new(self.patterns.clone(), Arc::clone(&self.settings)));
         if !self.settings.places.contains(&Place::Other) {
             return needs;
         }

@@ -40,6 +40,29 @@ impl Scrub for Strings {
     }
 }
 
+/// Takes secrets out of the texts of several choices, put together.
+#[derive(Debug)]
+pub(super) struct JoinedChoices {
+    patterns: Patterns,
+    settings: Arc<RedactSettings>,
+}
+
+impl JoinedChoices {
+    pub(super) fn new(patterns: Patterns, settings: Arc<RedactSettings>) -> Self {
+        Self { patterns, settings }
+    }
+}
+
+impl Scrub for JoinedChoices {
+    fn scrub(&self, text: &str) -> Option<Replacement> {
+        let hits = self.patterns.find_all(text);
+        let put = |hit: &Hit| put(hit.rule, &self.patterns, &self.settings);
+        let rules = hits.first().map(|_| hits.iter().map(|hit| hit.rule).collect())?;
+        let reason = format!("{} over several choices", reason(&self.patterns, rules));
+        Some(Replacement::text(arguments::replaced(text, &hits, put)).because(reason))
+    }
+}
+
 /// Whether a text is bytes in letters and digits (Base64), and so many that nobody reads them.
 fn is_encoded(text: &str) -> bool {
     let is_digit =

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use stream_core::{
-    Attention, BlockKey, Chunk, ChunkKind, Context, End, Ending, Needs, PolicyError, Release, Request,
-    StreamBlock, StreamState, Structure, SyncPolicy, Verdict,
+    Attention, BlockKey, Chunk, ChunkKind, Context, End, Ending, Needs, PolicyError, Release, Replacement,
+    Request, Scrub, StreamBlock, StreamState, Structure, SyncPolicy, Verdict,
 };
 
 use super::{Ends, StopOnSettings, StopPlace};
@@ -133,6 +133,7 @@ impl SyncPolicy for StopOn {
             .calls(rest)
             .opaque(rest)
             .structure(true)
+            .joined(JoinedChoices { patterns: self.patterns.clone(), settings: Arc::clone(&self.settings) })
     }
 
     fn on_chunk(
@@ -161,6 +162,30 @@ impl SyncPolicy for StopOn {
     fn on_end(&mut self, _: End, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
         self.finish(state, ctx);
         Ok(())
+    }
+}
+
+/// Looks for phrases in the texts of several choices, put together.
+#[derive(Debug)]
+struct JoinedChoices {
+    patterns: Patterns,
+    settings: Arc<StopOnSettings>,
+}
+
+impl Scrub for JoinedChoices {
+    fn scrub(&self, text: &str) -> Option<Replacement> {
+        let hit = self.patterns.find_all(text).into_iter().next()?;
+        let reason = format!("found {} over several choices", self.patterns.name(hit.rule));
+        Some(Replacement::text(text.get(..hit.start).unwrap_or_default()).because(reason))
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        let message = self.settings.message.as_str();
+        match self.settings.ends {
+            Ends::Refuse => Some(Ending::refuse(message)),
+            Ends::Error => Some(Ending::error(message)),
+            Ends::Silently => None,
+        }
     }
 }
 

@@ -38,7 +38,7 @@ fn told(reading: &Reading) -> Option<String> {
 }
 
 /// The log of a body: a stream, or a whole response where it is JSON.
-fn log(what: &str, body: &[u8]) -> ChunkLog {
+pub(crate) fn log(what: &str, body: &[u8]) -> ChunkLog {
     let whole = matches!(body.first(), Some(b'{' | b'[')) || body.starts_with("\u{feff}{".as_bytes());
     let bytes = body.to_vec().into();
     match whole {

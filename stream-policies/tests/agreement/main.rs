@@ -13,3 +13,4 @@ mod mutated;
 mod recorded;
 mod responses;
 mod shapes;
+mod strict;

@@ -25,6 +25,7 @@ mod one_meaning;
 mod presets;
 mod secrets_arguments;
 mod secrets_beside;
+mod secrets_choices;
 mod secrets_places;
 mod secrets_readings;
 mod secrets_text;

@@ -46,6 +46,13 @@ pub(super) fn every_choice(events: &[Sse]) -> Reading {
     .with(calls.built())
 }
 
+/// litellm's `stream_chunk_builder`: the texts of all choices are one. Calls are told apart by choice here; the builder goes by
+/// their `index` alone, and a client that asked for several answers gets no call of theirs whole.
+pub(super) fn joined_choices(events: &[Sse]) -> Reading {
+    let joined = fold(events, keys::python, false, |_, _| Ok(()));
+    Reading { texts: joined.texts, ..every_choice(events) }
+}
+
 /// openai-node's stream helper: choices and calls by `index` as a property key; the last name stays.
 pub(super) fn by_property(events: &[Sse]) -> Reading {
     let mut calls: Table = Table::default();

@@ -102,6 +102,7 @@ pub fn all() -> Vec<Model> {
         one(chat("langchain", Lines::OPENAI, chat::merged)),
         one(chat("an id opens a call", Lines::STANDARD, chat::by_id)),
         chat("litellm (chat)", Lines::LITELLM, chat::every_choice),
+        chat("litellm stream_chunk_builder (chat)", Lines::LITELLM, chat::joined_choices),
         one(chat("a script over iter_lines", Lines::SCRIPT, chat::first_choice)),
         one(chat("a script over split", Lines::SPLIT, chat::by_id)),
         messages("anthropic-python .stream()", Lines::OPENAI, anthropic::appended),

@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::learn::frame_of;
 use super::{Fit, Run, Says, Sight};
+use crate::block::BlockKey;
 use crate::chunk::Body;
 use crate::context::Effects;
 use crate::engine::stage::PassedText;
@@ -79,6 +80,10 @@ impl Engine {
     /// Ends the run: the writer is told of it. The lane is not armed any more.
     pub(in crate::engine) fn disarm(&mut self) {
         let key = self.lane.sights.last().map(|sight| sight.key);
+        if self.lane.run.frames > 0 && !self.joined.is_empty() {
+            let keys: Vec<BlockKey> = self.lane.sights.iter().map(|sight| sight.key).collect();
+            self.glided(&keys);
+        }
         self.lane.sights.clear();
         let Run { frames, text } = &mut self.lane.run;
         if std::mem::take(frames) == 0 {
