@@ -93,6 +93,10 @@ thread_local! {
 
 impl Drop for Spans {
     fn drop(&mut self) {
+        // Spans that read nothing leave what is there for those who do.
+        if self.0.capacity() == 0 {
+            return;
+        }
         self.0.shrink_to(USUAL);
         // A thread that ends keeps nothing.
         let _ = SPARE.try_with(|spare| spare.set(std::mem::take(&mut self.0)));
