@@ -19,16 +19,14 @@ pub(super) fn sniff(frame: &Frame) -> bool {
         return true;
     }
     let mut spans = Spans::default();
-    let text = frame.data_bytes().and_then(|data| std::str::from_utf8(data).ok());
-    let probe = text.and_then(|text| spans.read(text, Of::Object(&PROBE)).ok());
+    let probe = frame.data_bytes().and_then(|data| spans.probe(data, Of::Object(&PROBE)));
     probe.and_then(|probe| probe.word("type")).is_some_and(|kind| own(&kind))
 }
 
 /// Whether the body can only be a whole response of this format.
 pub(super) fn sniff_whole(body: &[u8]) -> bool {
     let mut spans = Spans::default();
-    let probe = std::str::from_utf8(body).ok().and_then(|text| spans.read(text, Of::Object(&PROBE)).ok());
-    probe.is_some_and(|probe| {
+    spans.probe(body, Of::Object(&PROBE)).is_some_and(|probe| {
         probe.get("content").is_some() && probe.word("type").as_deref() == Some("message")
     })
 }

@@ -120,6 +120,11 @@ impl Spans {
         }
     }
 
+    /// Reads bytes that may be a document; `None` where they are none.
+    pub(crate) fn probe<'d>(&'d mut self, bytes: &'d [u8], of: Of) -> Option<Value<'d>> {
+        self.read(std::str::from_utf8(bytes).ok()?, of).ok()
+    }
+
     /// Reads a document, or says what was expected in its place.
     pub(crate) fn decode<'d>(
         &'d mut self,

@@ -86,6 +86,10 @@ pub(super) struct Holder {
 }
 
 impl Holder {
+    fn of(choice: Value<'_>, position: usize) -> Self {
+        Self { number: number(choice), span: choice.site(), position: position as u32 }
+    }
+
     /// What an element within the choice says.
     pub(super) fn says(self, slot: Slot, kind: DeltaKind, element: Value<'_>) -> Delta {
         Delta::new(self.number, slot, kind).at(element.site()).held_by(self.span, self.position)
@@ -134,9 +138,7 @@ impl ChunkReader<'_> {
             let word = came.expect_string("finish_reason")?;
             if !word.is_empty() {
                 let finish = DeltaKind::Finish(FinishReason::new(finish_kind(&word), word));
-                let holder =
-                    Holder { number: number(choice), span: choice.site(), position: position as u32 };
-                self.into.deltas.push(holder.says(Slot::None, finish, came));
+                self.into.deltas.push(Holder::of(choice, position).says(Slot::None, finish, came));
             }
         }
         self.usage(chunk);
@@ -319,8 +321,7 @@ impl ChunkReader<'_> {
             let kind = chunk.get("type").map_or(object, Value::text);
             self.into.deltas.push(unknown(if kind.is_empty() { "unknown" } else { &kind }, chunk, data));
         } else if let Some(choice) = choices.and_then(|choices| choices.items().next()) {
-            let holder = Holder { number: number(choice), span: choice.site(), position: 0 };
-            self.into.deltas.push(holder.says(Slot::None, DeltaKind::Meta, choice));
+            self.into.deltas.push(Holder::of(choice, 0).says(Slot::None, DeltaKind::Meta, choice));
         } else {
             self.into.deltas.push(Delta::stream(DeltaKind::Meta).at(chunk.site()));
         }
