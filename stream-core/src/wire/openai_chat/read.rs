@@ -87,12 +87,12 @@ pub(super) struct Holder {
 
 impl Holder {
     fn of(choice: Value<'_>, position: usize) -> Self {
-        Self { number: number(choice), span: choice.site(), position: position as u32 }
+        Self { number: number(choice), span: choice.span(), position: position as u32 }
     }
 
     /// What an element within the choice says.
     pub(super) fn says(self, slot: Slot, kind: DeltaKind, element: Value<'_>) -> Delta {
-        Delta::new(self.number, slot, kind).at(element.site()).held_by(self.span, self.position)
+        Delta::new(self.number, slot, kind).at(element.span()).held_by(self.span, self.position)
     }
 }
 
@@ -130,7 +130,7 @@ impl ChunkReader<'_> {
             } else if !self.whole && !delta.is_none_or(has_role) {
                 self.odd(Odd::Type);
             }
-            self.choice(choice, Holder { number, span: choice.site(), position: position as u32 }, delta)?;
+            self.choice(choice, Holder { number, span: choice.span(), position: position as u32 }, delta)?;
         }
         self.lone_signature(before);
         for (position, choice) in choices.into_iter().flat_map(Value::items).enumerate() {
@@ -270,13 +270,13 @@ impl ChunkReader<'_> {
             output: count("completion_tokens"),
             total: count("total_tokens"),
         };
-        self.into.deltas.push(Delta::stream(DeltaKind::Usage(counts)).at(usage.site()));
+        self.into.deltas.push(Delta::stream(DeltaKind::Usage(counts)).at(usage.span()));
     }
 
     fn error(&mut self, error: Value<'_>, beside: Option<Value<'_>>) {
         let word = |field: Option<Value<'_>>| field.map(|field| Text::from(field.text()));
         self.failed_generation(error.get(FAILED).or(beside));
-        let element = error.site();
+        let element = error.span();
         let error = if error.is_object() {
             self.error_notes(error);
             UpstreamError {
@@ -294,7 +294,7 @@ impl ChunkReader<'_> {
     fn failed_generation(&mut self, call: Option<Value<'_>>) {
         if let Some(call) = call {
             let kind = opaque(FAILED, Runs::Unknown, call.raw().len());
-            let delta = Delta::new(0, Slot::None, kind).at(call.site());
+            let delta = Delta::new(0, Slot::None, kind).at(call.span());
             self.into.deltas.push(delta.read_in(Field::FailedGeneration.bit()));
         }
     }
@@ -306,7 +306,7 @@ impl ChunkReader<'_> {
             let wraps = name != FAILED && memmem::find(raw.as_bytes(), FAILED.as_bytes()).is_some();
             if wraps && !KEPT_OF_ERROR.contains(&name.as_ref()) {
                 let kind = opaque(&name, Runs::Unknown, raw.len());
-                self.into.deltas.push(Delta::new(0, Slot::None, kind).at(value.site()));
+                self.into.deltas.push(Delta::new(0, Slot::None, kind).at(value.span()));
             }
         }
     }
@@ -323,7 +323,7 @@ impl ChunkReader<'_> {
         } else if let Some(choice) = choices.and_then(|choices| choices.items().next()) {
             self.into.deltas.push(Holder::of(choice, 0).says(Slot::None, DeltaKind::Meta, choice));
         } else {
-            self.into.deltas.push(Delta::stream(DeltaKind::Meta).at(chunk.site()));
+            self.into.deltas.push(Delta::stream(DeltaKind::Meta).at(chunk.span()));
         }
     }
 
@@ -374,7 +374,7 @@ fn finish_kind(word: &str) -> FinishKind {
 }
 
 fn unknown(kind: &str, document: Value<'_>, data: &str) -> Delta {
-    Delta::new(0, Slot::None, opaque(kind, Runs::Unknown, data.len())).at(document.site())
+    Delta::new(0, Slot::None, opaque(kind, Runs::Unknown, data.len())).at(document.span())
 }
 
 /// A choice is written behind all choices before it, where a reader by position finds it too (rule 28): the numbers
