@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::wire::document::{self, Of, Spans, Table, Value};
+use crate::wire::document::{self, Of, Spans, Table};
 
 /// An object of which nothing is known.
 static ANY: Table = Table::loose(&[]);
@@ -14,17 +14,17 @@ static ANY: Table = Table::loose(&[]);
 pub(crate) fn members(object: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
     let mut spans = Spans::default();
     let value = spans.read(object, Of::Object(&ANY)).ok().filter(|value| value.is_object())?;
-    let slice = |(start, end): (usize, usize)| &object[start..end];
-    let parts =
-        value.members().map(|(_, member)| (document::unquote(slice(member.key_span())), member.span()));
-    parts.map(|(key, span)| Some((key?, slice(span)))).collect()
+    let parts = value.members().map(|(_, member)| {
+        Some((document::unquote(member.key_span().slice(object))?, member.span().slice(object)))
+    });
+    parts.collect()
 }
 
 /// The items of an array as raw slices of `array`; `None` if it is none.
 pub(crate) fn items(array: &str) -> Option<Vec<&str>> {
     let mut spans = Spans::default();
     let value = spans.read(array, Of::List(&Of::Leaf)).ok().filter(|value| value.is_list())?;
-    Some(value.items().map(Value::span).map(|(start, end)| &array[start..end]).collect())
+    Some(value.items().map(|item| item.span().slice(array)).collect())
 }
 
 /// The raw value of a member.

@@ -18,7 +18,7 @@ pub(super) fn opened(block: Value<'_>, index: u32, into: &mut Decoded) -> Result
 pub(super) fn whole(block: Value<'_>, position: usize, into: &mut Decoded) -> Result<(), DecodeError> {
     let index = u32::try_from(position).unwrap_or(u32::MAX);
     read(block.expect_object("content[]")?, index, BlockForm::Whole, into)?;
-    into.deltas.push(Delta::new(CHOICE, Slot::item(index), DeltaKind::Stop).at(block.site()));
+    into.deltas.push(Delta::new(CHOICE, Slot::item(index), DeltaKind::Stop).at(block.span()));
     Ok(())
 }
 
@@ -42,7 +42,7 @@ enum BlockForm {
 fn read(block: Value<'_>, index: u32, form: BlockForm, into: &mut Decoded) -> Result<(), DecodeError> {
     let kind = block.word("type");
     into.odd = into.odd.or(normal::block_oddness(kind.as_deref(), block));
-    let says = |kind| Delta::new(CHOICE, Slot::item(index), kind).at(block.site());
+    let says = |kind| Delta::new(CHOICE, Slot::item(index), kind).at(block.span());
     let mut push = |kind| into.deltas.push(says(kind));
     match kind.as_deref() {
         Some("text") => {

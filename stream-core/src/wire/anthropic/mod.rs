@@ -112,8 +112,8 @@ impl WireFormat for Anthropic {
         let name = PieceName::default().below(index.raw());
         let said = ["delta", "content_block"].iter().filter_map(|field| event.get(field));
         for (key, value) in said.flat_map(Value::members).filter(|(key, _)| !APART.contains(&&**key)) {
-            let (start, end) = value.span();
-            PiecePlace::new(name.below(&*key), Vec::new()).strings(&document[start..end], &mut pieces);
+            let said = value.span().slice(document);
+            PiecePlace::new(name.below(&*key), Vec::new()).strings(said, &mut pieces);
         }
         pieces
     }

@@ -19,16 +19,14 @@ pub(super) fn sniff(frame: &Frame) -> bool {
         return true;
     }
     let mut spans = Spans::default();
-    let text = frame.data_bytes().and_then(|data| std::str::from_utf8(data).ok());
-    let probe = text.and_then(|text| spans.read(text, Of::Object(&PROBE)).ok());
+    let probe = frame.data_bytes().and_then(|data| spans.probe(data, Of::Object(&PROBE)));
     probe.and_then(|probe| probe.word("type")).is_some_and(|kind| own(&kind))
 }
 
 /// Whether the body can only be a whole response of this format.
 pub(super) fn sniff_whole(body: &[u8]) -> bool {
     let mut spans = Spans::default();
-    let probe = std::str::from_utf8(body).ok().and_then(|text| spans.read(text, Of::Object(&PROBE)).ok());
-    probe.is_some_and(|probe| {
+    spans.probe(body, Of::Object(&PROBE)).is_some_and(|probe| {
         probe.get("content").is_some() && probe.word("type").as_deref() == Some("message")
     })
 }
@@ -90,7 +88,7 @@ fn event<'d>(
 fn read(kind: Option<EventKind>, event: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
     let delta = match kind {
         Some(EventKind::MessageStart) => {
-            into.deltas.push(Delta::stream(DeltaKind::Opening).at(event.site()));
+            into.deltas.push(Delta::stream(DeltaKind::Opening).at(event.span()));
             return match event.get("message") {
                 Some(start) => message(start.expect_object("message")?, into),
                 None => Ok(()),
@@ -106,14 +104,14 @@ fn read(kind: Option<EventKind>, event: Value<'_>, into: &mut Decoded) -> Result
             block_delta(grammar::object(event, "delta")?, slot, &mut into.odd)?
         }
         Some(EventKind::BlockStop) => {
-            Delta::new(CHOICE, Slot::item(grammar::index(event)?), DeltaKind::Stop).at(event.site())
+            Delta::new(CHOICE, Slot::item(grammar::index(event)?), DeltaKind::Stop).at(event.span())
         }
-        Some(EventKind::MessageStop) => Delta::stream(DeltaKind::Terminal).at(event.site()),
-        Some(EventKind::Ping) => Delta::stream(DeltaKind::Ping).at(event.site()),
+        Some(EventKind::MessageStop) => Delta::stream(DeltaKind::Terminal).at(event.span()),
+        Some(EventKind::Ping) => Delta::stream(DeltaKind::Ping).at(event.span()),
         Some(EventKind::Error) => {
             // Without an `error` the event itself is one.
             let error = event.get("error").unwrap_or(event);
-            Delta::stream(DeltaKind::Error(grammar::error(error))).at(error.site())
+            Delta::stream(DeltaKind::Error(grammar::error(error))).at(error.span())
         }
         None => {
             let kind = event.word("type");
@@ -208,7 +206,7 @@ fn message_delta(event: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError
     let delta = event.get("delta").map(|delta| delta.expect_object("delta")).transpose()?;
     ends(delta, event, &mut into.deltas)?;
     if into.deltas.len() == before {
-        into.deltas.push(Delta::stream(DeltaKind::Meta).at(event.site()));
+        into.deltas.push(Delta::stream(DeltaKind::Meta).at(event.span()));
     }
     Ok(())
 }
@@ -216,11 +214,11 @@ fn message_delta(event: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError
 /// The stop reason and the token counts, from where each stands.
 fn ends(stop: Option<Value<'_>>, counts: Value<'_>, deltas: &mut Vec<Delta>) -> Result<(), DecodeError> {
     if let Some(reason) = stop.map(grammar::finish).transpose()?.flatten() {
-        let came = stop.and_then(|stop| stop.get("stop_reason")).map(Value::site);
+        let came = stop.and_then(|stop| stop.get("stop_reason")).map(Value::span);
         deltas.push(Delta::new(CHOICE, Slot::None, DeltaKind::Finish(reason)).at(came.unwrap_or_default()));
     }
     if let Some((usage, came)) = grammar::usage(counts).zip(counts.get("usage")) {
-        deltas.push(Delta::stream(DeltaKind::Usage(usage)).at(came.site()));
+        deltas.push(Delta::stream(DeltaKind::Usage(usage)).at(came.span()));
     }
     Ok(())
 }
@@ -242,7 +240,7 @@ fn block_delta(delta: Value<'_>, slot: Slot, odd: &mut Option<Odd>) -> Result<De
         Some("citations_delta") => DeltaKind::Annotation { ahead: false },
         other => return Ok(unknown(slot, other.unwrap_or("unknown"), delta)),
     };
-    Ok(Delta::new(CHOICE, slot, kind).at(delta.site()))
+    Ok(Delta::new(CHOICE, slot, kind).at(delta.span()))
 }
 
 /// More arguments; a value in place of the string that should hold it is taken as its text.
@@ -259,7 +257,7 @@ fn arguments(delta: Value<'_>) -> Result<DeltaKind, DecodeError> {
 fn unknown(slot: Slot, kind: &str, element: Value<'_>) -> Delta {
     let runs = if slot == Slot::None { Runs::Unknown } else { block::runs(kind) };
     let kind = DeltaKind::Opaque { kind: kind.into(), runs, bytes: element.raw().len() };
-    Delta::new(CHOICE, slot, kind).at(element.site())
+    Delta::new(CHOICE, slot, kind).at(element.span())
 }
 
 /// Reads a whole response into the deltas of a stream.
@@ -282,7 +280,7 @@ fn whole(message: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
         self::message(message, into)?;
     }
     into.deltas.push(match error {
-        Some(error) => Delta::stream(DeltaKind::Error(grammar::error(error))).at(error.site()),
+        Some(error) => Delta::stream(DeltaKind::Error(grammar::error(error))).at(error.span()),
         None => Delta::stream(DeltaKind::Terminal),
     });
     Ok(())

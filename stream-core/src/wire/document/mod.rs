@@ -93,6 +93,10 @@ thread_local! {
 
 impl Drop for Spans {
     fn drop(&mut self) {
+        // Spans that read nothing leave what is there for those who do.
+        if self.0.capacity() == 0 {
+            return;
+        }
         self.0.shrink_to(USUAL);
         // A thread that ends keeps nothing.
         let _ = SPARE.try_with(|spare| spare.set(std::mem::take(&mut self.0)));
@@ -114,6 +118,11 @@ impl Spans {
             Ok(()) => Ok(Value::root(text, &self.0)),
             Err(Faulty) => Err(reader.scan.found()),
         }
+    }
+
+    /// Reads bytes that may be a document; `None` where they are none.
+    pub(crate) fn probe<'d>(&'d mut self, bytes: &'d [u8], of: Of) -> Option<Value<'d>> {
+        self.read(std::str::from_utf8(bytes).ok()?, of).ok()
     }
 
     /// Reads a document, or says what was expected in its place.

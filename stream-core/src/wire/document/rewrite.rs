@@ -39,7 +39,7 @@ impl<'d> Rewrite<'d> {
 
     /// Puts raw JSON in the place of a value.
     pub(crate) fn set(&mut self, value: Value<'d>, raw: impl Into<String>) {
-        self.splices.push((value.site(), raw.into()));
+        self.splices.push((value.span(), raw.into()));
     }
 
     /// Cuts a member, with its key, or an item out.
@@ -76,16 +76,16 @@ impl<'d> Rewrite<'d> {
         let kept = within.iter().position(|value| !is_cut(value));
         let mut gaps = Vec::new();
         for (at, value) in within.iter().enumerate().filter(|(_, value)| is_cut(value)) {
-            let (start, end) = value.member_span();
+            let own = value.member_span();
             gaps.push(match kept {
                 // Before the first that stays, the comma behind goes along; else the one before.
-                Some(kept) if at < kept => (start, within[at + 1].member_span().0),
-                Some(_) => (within[at - 1].member_span().1, end),
-                None if at + 1 < within.len() => (start, within[at + 1].member_span().0),
-                None => (start, end),
+                Some(kept) if at < kept => Span::new(own.start(), within[at + 1].member_span().start()),
+                Some(_) => Span::new(within[at - 1].member_span().end(), own.end()),
+                None if at + 1 < within.len() => Span::new(own.start(), within[at + 1].member_span().start()),
+                None => own,
             });
         }
-        self.splices.extend(gaps.into_iter().map(|(start, end)| (Span::new(start, end), String::new())));
+        self.splices.extend(gaps.into_iter().map(|gap| (gap, String::new())));
         for value in within {
             self.cut_within(value);
         }

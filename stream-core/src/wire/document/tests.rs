@@ -232,7 +232,7 @@ proptest! {
         paths(document, &[], &mut all);
         prop_assume!(!all.is_empty());
         let (_, value) = &all[pick.index(all.len())];
-        let (start, end) = value.span();
+        let (start, end) = (value.span().start(), value.span().end());
         let mut rewrite = Rewrite::new(document);
         rewrite.set(*value, "0");
         prop_assert_eq!(rewrite.finish(), format!("{}0{}", &text[..start], &text[end..]));
@@ -247,7 +247,7 @@ proptest! {
         prop_assume!(!all.is_empty());
         let (path, value) = &all[pick.index(all.len())];
         let has_siblings = all.iter().filter(|(other, _)| other[..other.len() - 1] == path[..path.len() - 1]).count() > 1;
-        let (start, end) = value.member_span();
+        let (start, end) = (value.member_span().start(), value.member_span().end());
         let mut rewrite = Rewrite::new(document);
         rewrite.cut(*value);
         let written = rewrite.finish();
@@ -291,7 +291,7 @@ proptest! {
             let meets = |other: &&[String]| path.starts_with(other) || other.starts_with(&path[..]);
             let is_leaf = value.within().next().is_none();
             if is_leaf && !touched.iter().any(meets) {
-                let (start, end) = value.member_span();
+                let (start, end) = (value.member_span().start(), value.member_span().end());
                 let found = rest.find(&text[start..end]);
                 prop_assert!(found.is_some(), "{} lost {} and became {}", &text, value.raw(), &written);
                 rest = &rest[found.unwrap_or_default() + (end - start)..];

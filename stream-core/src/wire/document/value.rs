@@ -28,13 +28,7 @@ impl<'d> Value<'d> {
     }
 
     /// Where the value stands in its document.
-    pub(crate) fn span(self) -> (usize, usize) {
-        let node = self.node();
-        (node.start as usize, node.end as usize)
-    }
-
-    /// The same, for the site of a delta.
-    pub(crate) fn site(self) -> Span {
+    pub(crate) fn span(self) -> Span {
         let node = self.node();
         Span::new(node.start as usize, node.end as usize)
     }
@@ -50,16 +44,16 @@ impl<'d> Value<'d> {
     }
 
     /// Where the value stands with its key; the value alone for an item.
-    pub(super) fn member_span(self) -> (usize, usize) {
+    pub(super) fn member_span(self) -> Span {
         let node = self.node();
         let start = if node.key == (0, 0) { node.start } else { node.key.0 };
-        (start as usize, node.end as usize)
+        Span::new(start as usize, node.end as usize)
     }
 
     /// Where the key of a member stands, with its quotes.
-    pub(crate) fn key_span(self) -> (usize, usize) {
+    pub(crate) fn key_span(self) -> Span {
         let (start, end) = self.node().key;
-        (start as usize, end as usize)
+        Span::new(start as usize, end as usize)
     }
 
     /// Whether the value is an object whose members were looked for.

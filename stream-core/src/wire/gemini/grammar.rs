@@ -113,8 +113,7 @@ fn probe(bytes: &[u8], of: Of) -> bool {
         return false;
     }
     let mut spans = Spans::default();
-    let document = std::str::from_utf8(bytes).ok().and_then(|text| spans.read(text, of).ok());
-    document.is_some_and(|document| tells(document) || document.items().any(tells))
+    spans.probe(bytes, of).is_some_and(|document| tells(document) || document.items().any(tells))
 }
 
 fn tells(response: Value<'_>) -> bool {

@@ -80,9 +80,9 @@ impl WireFormat for Gemini {
         let Ok(response) = spans.read(document, Of::Object(&grammar::RESPONSE)) else { return Vec::new() };
         let candidates = response.get("candidates").into_iter().flat_map(Value::items);
         let tokens = candidates.filter_map(|candidate| {
-            let (start, end) = candidate.get("logprobsResult")?.span();
+            let tokens = candidate.get("logprobsResult")?.span();
             let name = PieceName::default().below(candidate.get("index").map_or("0", Value::raw));
-            Some(Piece::new(name, &document[start..end]))
+            Some(Piece::new(name, tokens.slice(document)))
         });
         tokens.collect()
     }

@@ -44,7 +44,7 @@ fn response(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> 
     if !is_own {
         let kind = response.word("type").unwrap_or(Cow::Borrowed("unknown")).into();
         let kind = DeltaKind::Opaque { kind, runs: Runs::Unknown, bytes: response.raw().len() };
-        into.deltas.push(Delta::new(0, Slot::None, kind).at(response.site()));
+        into.deltas.push(Delta::new(0, Slot::None, kind).at(response.span()));
         return Ok(());
     }
     let [message, block] = apis::OF_MESSAGES;
@@ -61,17 +61,17 @@ fn response(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> 
         && candidates == 0
     {
         let finish = DeltaKind::Finish(FinishReason::new(FinishKind::Filter, reason));
-        let came = feedback.and_then(|feedback| feedback.get("blockReason")).map(Value::site);
+        let came = feedback.and_then(|feedback| feedback.get("blockReason")).map(Value::span);
         into.deltas.push(Delta::new(0, Slot::None, finish).at(came.unwrap_or_default()));
     }
     if let Some(counts) = response.get("usageMetadata") {
-        into.deltas.push(Delta::stream(DeltaKind::Usage(usage(counts))).at(counts.site()));
+        into.deltas.push(Delta::stream(DeltaKind::Usage(usage(counts))).at(counts.span()));
     }
     if let Some(error) = response.get("error") {
-        into.deltas.push(Delta::stream(DeltaKind::Error(upstream_error(error))).at(error.site()));
+        into.deltas.push(Delta::stream(DeltaKind::Error(upstream_error(error))).at(error.span()));
     }
     if into.deltas.len() == before {
-        into.deltas.push(Delta::stream(DeltaKind::Meta).at(response.site()));
+        into.deltas.push(Delta::stream(DeltaKind::Meta).at(response.span()));
     }
     Ok(())
 }
@@ -92,7 +92,7 @@ fn candidates(response: Value<'_>, into: &mut Decoded) -> Result<usize, DecodeEr
         }
         let deltas = &mut into.deltas;
         let mut reader =
-            CandidateReader { choice: number, position: position as u32, holder: candidate.site(), deltas };
+            CandidateReader { choice: number, position: position as u32, holder: candidate.span(), deltas };
         if candidate.is_null() {
             reader.push(Slot::None, DeltaKind::Meta, candidate);
         } else {
@@ -190,7 +190,7 @@ impl CandidateReader<'_> {
     }
 
     fn push(&mut self, slot: Slot, kind: DeltaKind, element: Value<'_>) {
-        let delta = Delta::new(self.choice, slot, kind).at(element.site());
+        let delta = Delta::new(self.choice, slot, kind).at(element.span());
         self.deltas.push(delta.held_by(self.holder, self.position));
     }
 }

@@ -169,8 +169,7 @@ impl GeminiWriter {
         let hollow = || {
             let data = writer::data(frame).unwrap_or_default();
             let mut spans = Spans::default();
-            let response = std::str::from_utf8(&data).ok();
-            let response = response.and_then(|text| spans.read(text, Of::Object(&RESPONSE)).ok());
+            let response = spans.probe(&data, Of::Object(&RESPONSE));
             let candidates = response.and_then(|response| response.get("candidates"));
             candidates.is_some_and(|candidates| has_hollow(candidates.items()))
         };

@@ -45,7 +45,7 @@ impl BodyReader<'_> {
     fn reasoning(&mut self, body: Value<'_>) -> Result<(), DecodeError> {
         let details = Details::read(body)?;
         // Twins repeat each other and are said once; one that says something else is payload of its own.
-        let twin = |name| body.said(name).map(|text| text.unwrap_or_default());
+        let twin = |name| body.said(name).map(Option::unwrap_or_default);
         let twins = [
             (twin("reasoning_content")?, body.get("reasoning_content"), Field::ReasoningContent),
             (twin("reasoning")?, body.get("reasoning"), Field::Reasoning),

@@ -167,8 +167,7 @@ fn probe(data: &[u8], tells: impl FnOnce(Option<Value<'_>>, &str) -> bool) -> bo
         return false;
     }
     let mut spans = Spans::default();
-    let document = std::str::from_utf8(data).ok().and_then(|text| spans.read(text, Of::Object(&PROBE)).ok());
-    document.is_some_and(|document| {
+    spans.probe(data, Of::Object(&PROBE)).is_some_and(|document| {
         let choices = document.get("choices").filter(|choices| choices.is_list());
         tells(choices, document.get("object").map_or("", Value::raw))
     })
@@ -184,9 +183,9 @@ pub(super) fn number_of(index: Option<Value<'_>>) -> u32 {
     index.and_then(|raw| integer(raw.raw())).and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
 }
 
-/// The chunk, or the whole response, that a text is.
-pub(super) fn chunk<'d>(spans: &'d mut Spans, text: &'d str) -> Option<Value<'d>> {
-    spans.read(text, Of::Object(&CHUNK)).ok().filter(|chunk| chunk.is_object())
+/// The chunk, or the whole response, that data is.
+pub(super) fn chunk<'d>(spans: &'d mut Spans, data: &'d [u8]) -> Option<Value<'d>> {
+    spans.probe(data, Of::Object(&CHUNK)).filter(|chunk| chunk.is_object())
 }
 
 /// What there is of the envelope around the choices.

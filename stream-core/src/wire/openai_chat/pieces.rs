@@ -14,17 +14,15 @@ pub(super) fn of(document: &str) -> Vec<Piece<'_>> {
     for choice in chunk.get("choices").into_iter().flat_map(Value::items) {
         let name = PieceName::default().below(number(choice));
         if let Some(tokens) = choice.get("logprobs") {
-            let (start, end) = tokens.span();
-            pieces.push(Piece::new(name, &document[start..end]));
+            pieces.push(Piece::new(name, tokens.span().slice(document)));
         }
         for (key, value) in choice.get("delta").into_iter().flat_map(Value::members) {
             let shown: Vec<&[&str]> =
                 SHOWN.iter().filter(|path| path[0] == key).map(|path| &path[1..]).collect();
             let is_shown = value.is_string() && shown.iter().any(|path| path.is_empty());
             if !is_shown && !value.is_null() {
-                let (start, end) = value.span();
-                let name = name.below(&*key);
-                PiecePlace::new(name, shown).strings(&document[start..end], &mut pieces);
+                let said = value.span().slice(document);
+                PiecePlace::new(name.below(&*key), shown).strings(said, &mut pieces);
             }
         }
     }

@@ -86,9 +86,13 @@ pub(super) struct Holder {
 }
 
 impl Holder {
+    fn of(choice: Value<'_>, position: usize) -> Self {
+        Self { number: number(choice), span: choice.span(), position: position as u32 }
+    }
+
     /// What an element within the choice says.
     pub(super) fn says(self, slot: Slot, kind: DeltaKind, element: Value<'_>) -> Delta {
-        Delta::new(self.number, slot, kind).at(element.site()).held_by(self.span, self.position)
+        Delta::new(self.number, slot, kind).at(element.span()).held_by(self.span, self.position)
     }
 }
 
@@ -126,7 +130,7 @@ impl ChunkReader<'_> {
             } else if !self.whole && !delta.is_none_or(has_role) {
                 self.odd(Odd::Type);
             }
-            self.choice(choice, Holder { number, span: choice.site(), position: position as u32 }, delta)?;
+            self.choice(choice, Holder { number, span: choice.span(), position: position as u32 }, delta)?;
         }
         self.lone_signature(before);
         for (position, choice) in choices.into_iter().flat_map(Value::items).enumerate() {
@@ -134,9 +138,7 @@ impl ChunkReader<'_> {
             let word = came.expect_string("finish_reason")?;
             if !word.is_empty() {
                 let finish = DeltaKind::Finish(FinishReason::new(finish_kind(&word), word));
-                let holder =
-                    Holder { number: number(choice), span: choice.site(), position: position as u32 };
-                self.into.deltas.push(holder.says(Slot::None, finish, came));
+                self.into.deltas.push(Holder::of(choice, position).says(Slot::None, finish, came));
             }
         }
         self.usage(chunk);
@@ -268,13 +270,13 @@ impl ChunkReader<'_> {
             output: count("completion_tokens"),
             total: count("total_tokens"),
         };
-        self.into.deltas.push(Delta::stream(DeltaKind::Usage(counts)).at(usage.site()));
+        self.into.deltas.push(Delta::stream(DeltaKind::Usage(counts)).at(usage.span()));
     }
 
     fn error(&mut self, error: Value<'_>, beside: Option<Value<'_>>) {
         let word = |field: Option<Value<'_>>| field.map(|field| Text::from(field.text()));
         self.failed_generation(error.get(FAILED).or(beside));
-        let element = error.site();
+        let element = error.span();
         let error = if error.is_object() {
             self.error_notes(error);
             UpstreamError {
@@ -292,7 +294,7 @@ impl ChunkReader<'_> {
     fn failed_generation(&mut self, call: Option<Value<'_>>) {
         if let Some(call) = call {
             let kind = opaque(FAILED, Runs::Unknown, call.raw().len());
-            let delta = Delta::new(0, Slot::None, kind).at(call.site());
+            let delta = Delta::new(0, Slot::None, kind).at(call.span());
             self.into.deltas.push(delta.read_in(Field::FailedGeneration.bit()));
         }
     }
@@ -304,7 +306,7 @@ impl ChunkReader<'_> {
             let wraps = name != FAILED && memmem::find(raw.as_bytes(), FAILED.as_bytes()).is_some();
             if wraps && !KEPT_OF_ERROR.contains(&name.as_ref()) {
                 let kind = opaque(&name, Runs::Unknown, raw.len());
-                self.into.deltas.push(Delta::new(0, Slot::None, kind).at(value.site()));
+                self.into.deltas.push(Delta::new(0, Slot::None, kind).at(value.span()));
             }
         }
     }
@@ -319,10 +321,9 @@ impl ChunkReader<'_> {
             let kind = chunk.get("type").map_or(object, Value::text);
             self.into.deltas.push(unknown(if kind.is_empty() { "unknown" } else { &kind }, chunk, data));
         } else if let Some(choice) = choices.and_then(|choices| choices.items().next()) {
-            let holder = Holder { number: number(choice), span: choice.site(), position: 0 };
-            self.into.deltas.push(holder.says(Slot::None, DeltaKind::Meta, choice));
+            self.into.deltas.push(Holder::of(choice, 0).says(Slot::None, DeltaKind::Meta, choice));
         } else {
-            self.into.deltas.push(Delta::stream(DeltaKind::Meta).at(chunk.site()));
+            self.into.deltas.push(Delta::stream(DeltaKind::Meta).at(chunk.span()));
         }
     }
 
@@ -373,7 +374,7 @@ fn finish_kind(word: &str) -> FinishKind {
 }
 
 fn unknown(kind: &str, document: Value<'_>, data: &str) -> Delta {
-    Delta::new(0, Slot::None, opaque(kind, Runs::Unknown, data.len())).at(document.site())
+    Delta::new(0, Slot::None, opaque(kind, Runs::Unknown, data.len())).at(document.span())
 }
 
 /// A choice is written behind all choices before it, where a reader by position finds it too (rule 28): the numbers

@@ -20,7 +20,7 @@ impl WholeBody for ChatWriter {
     fn body(&mut self, came: &Bytes, parts: &[Part], refusal: Option<&str>) -> String {
         let data = std::str::from_utf8(came).unwrap_or_default();
         let mut spans = Spans::default();
-        let came = CameChunk { data, chunk: grammar::chunk(&mut spans, data) };
+        let came = CameChunk { data, chunk: grammar::chunk(&mut spans, came) };
         let envelope = grammar::envelope(came.chunk);
         if let Some(error) = parts.iter().find(|part| matches!(part.delta.kind, DeltaKind::Error(_))) {
             return envelope.raw("error", &rebuild::error(error, parts, data)).finish();

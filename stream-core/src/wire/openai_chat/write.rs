@@ -168,8 +168,8 @@ impl ChatWriter {
             return envelope.clone();
         }
         let mut spans = Spans::default();
-        let opening = self.opening.as_deref().and_then(|data| std::str::from_utf8(data).ok());
-        let came = grammar::envelope(grammar::chunk(&mut spans, opening.unwrap_or_default()));
+        let opening = self.opening.as_deref().and_then(|data| grammar::chunk(&mut spans, data));
+        let came = grammar::envelope(opening);
         self.envelope.insert(templates::envelope(came, templates::CHUNK)).clone()
     }
 
@@ -196,7 +196,7 @@ impl ChatWriter {
         let way = self.way(&parts);
         let reads = way == Way::Rebuild || self.state.turns.any_tainted();
         let mut spans = Spans::default();
-        let chunk = reads.then(|| grammar::chunk(&mut spans, json)).flatten();
+        let chunk = reads.then(|| grammar::chunk(&mut spans, json.as_bytes())).flatten();
         let came = CameChunk { data: json, chunk };
         match way {
             _ if self.has_stale_copies(came, &parts) => self.rebuild(Some(&frame), came, &parts, out),
@@ -260,8 +260,7 @@ impl Grammar for ChatWriter {
         }
         let last = self.state.usage.clone().filter(|_| !self.usage_left).unwrap_or_default();
         let mut spans = Spans::default();
-        let last = std::str::from_utf8(&last).ok().and_then(|last| grammar::chunk(&mut spans, last));
-        if let Some(usage) = last.and_then(grammar::usage) {
+        if let Some(usage) = grammar::chunk(&mut spans, &last).and_then(grammar::usage) {
             self.chunk("", Some(usage.raw()), out);
         }
     }

@@ -20,16 +20,14 @@ pub(super) fn of(document: &str) -> Vec<Piece<'_>> {
     let Ok(event) = spans.read(document, Of::Object(&EVENT)) else { return pieces };
     let raw = |name| event.get(name).map_or("", Value::raw);
     if let Some(tokens) = event.get("logprobs") {
-        let (start, end) = tokens.span();
         let name = PieceName::default().below(raw("output_index")).below(raw("content_index"));
-        pieces.push(Piece::new(name, &document[start..end]));
+        pieces.push(Piece::new(name, tokens.span().slice(document)));
     }
     let kind = grammar::string(event.get("type")).unwrap_or_default();
     let is_known = EventType::of(&kind).is_some_and(|known| known.body.is_some());
     if let (Some(delta), None, false) = (event.get("delta"), event.get("output_index"), is_known) {
-        let (start, end) = delta.span();
         let name = PieceName::default().below(&*kind);
-        PiecePlace::new(name, Vec::new()).strings(&document[start..end], &mut pieces);
+        PiecePlace::new(name, Vec::new()).strings(delta.span().slice(document), &mut pieces);
     }
     pieces
 }
