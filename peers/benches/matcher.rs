@@ -1,45 +1,38 @@
 //! What looking for secrets costs per byte of prose, how often it holds a chunk back, and what its tables take.
 //!
-//! `cargo bench -p stream-policies --features patterns --bench matcher`: each line is one preset, some of them together or
-//! all: the time to build, the bytes of its tables, nanoseconds per byte of prose (the median of several runs) in chunks
-//! of 4, of 4 to 12 and of 64 bytes, and the share of chunks of 4 bytes, and of words, that wait for the next one.
+//! Each row is one preset, some of them together or all: the time to build, the bytes of its tables, nanoseconds per byte of prose
+//! (the median of several runs) in chunks of 4, of 4 to 12 and of 64 bytes, and the share of chunks of 4 bytes, and of words, that wait
+//! for the next one.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, clippy::cast_precision_loss)]
+mod common;
 
 use std::hint::black_box;
 
+use common::table;
 use cpu_time::ThreadTime;
 use stream_policies::{Preset, Redact, RedactSettings};
 
 fn main() {
-    println!(
-        "{:<44}{:>10}{:>10}{:>8}{:>8}{:>8}{:>10}{:>10}",
-        "", "build ms", "tables kB", "4", "4-12", "64", "held, 4", "held, word"
-    );
     let singles = Preset::ALL.iter().map(|preset| (preset.name().to_owned(), vec![*preset]));
     let keys = vec![Preset::ApiKey, Preset::CloudKey, Preset::PrivateKey, Preset::Jwt];
     let together = [("keys and tokens".to_owned(), keys), ("all".to_owned(), Preset::ALL.to_vec())];
-    for (name, presets) in singles.chain(together) {
-        line(&name, &presets);
-    }
+    let rows: Vec<_> = singles.chain(together).map(|(name, presets)| row(name, &presets)).collect();
+    let head =
+        ["presets", "build, ms", "tables, kB", "chunks of 4", "4 to 12", "64", "held, 4", "held, words"];
+    table::print(&head.map(str::to_owned), &rows);
 }
 
-fn line(name: &str, presets: &[Preset]) {
+fn row(name: String, presets: &[Preset]) -> Vec<String> {
     let start = ThreadTime::now();
     let settings = presets.iter().copied().fold(RedactSettings::default(), RedactSettings::preset);
-    let redact = settings.build().unwrap();
+    let redact = settings.build().expect("settings");
     let built = start.elapsed().as_secs_f64() * 1e3;
     let costs = [chunks(|_| 4), chunks(|at| 4 + at * 7 % 9), chunks(|_| 64)].map(|cut| cost(&redact, &cut));
     let words: Vec<&str> = PROSE.split_inclusive(' ').collect();
-    println!(
-        "{name:<44}{built:>10.1}{:>10}{:>8.1}{:>8.1}{:>8.1}{:>9.1}%{:>9.1}%",
-        redact.tables() / 1000,
-        costs[0],
-        costs[1],
-        costs[2],
-        held(&redact, &chunks(|_| 4)),
-        held(&redact, &words),
-    );
+    let mut row = vec![name, format!("{built:.1}"), (redact.tables() / 1000).to_string()];
+    row.extend(costs.map(|cost| format!("{cost:.1}")));
+    row.extend([held(&redact, &chunks(|_| 4)), held(&redact, &words)].map(|held| format!("{held:.1} %")));
+    row
 }
 
 /// The prose in chunks of so many bytes.
