@@ -142,11 +142,31 @@ fn an_object_behind_other_words_in_a_tag_is_no_way_past_a_gate() {
 }
 
 #[test]
+fn a_name_inside_of_the_arguments_is_no_way_past_a_gate() {
+    withheld(
+        "qwen2.5",
+        &[
+            r#"<tool_call>{"arguments": {"name": "shell"}, "name": "ls"}</tool_call>"#,
+            r#"<tool_call>{"\u006eame": "ls", "arguments": {"name": "shell"}}</tool_call>"#,
+        ],
+    );
+    let plain = r#"<tool_call>{"name": "ls", "arguments": {"name": "shell", "arguments": {}}}</tool_call>"#;
+    passes_for(&of("qwen2.5"), &Script::new().text(plain));
+}
+
+#[test]
 fn a_bare_object_inside_of_a_line_is_no_way_past_a_gate() {
     withheld(
         "llama-3",
-        &[r#"Sure: {"name": "shell", "parameters": {}}"#, r#"{"name": "shell", "arguments": {}}"#],
+        &[r#"Sure: {"name": "shell", "parameters": {}}"#, r#"{"x": {"name": "shell", "arguments": {}}}"#],
     );
+    // With other keys it leaves as it comes, but for what would make it a call.
+    reads(
+        "llama-3",
+        r#"Sure: {"x": 1, "name": "shell", "parameters": {}} on"#,
+        r#"Sure: {"x": 1, "name": "shell", "parameters" {}} on"#,
+    );
+    reads("llama-3", "{'name': 'shell', 'parameters': {}}", "{'name': 'shell', 'parameters' {}}");
 }
 
 #[test]

@@ -186,3 +186,59 @@ fn a_run_of_backticks_before_reasoning_is_reported_the_same_in_every_cut() {
         );
     }
 }
+
+/// vLLM takes any object with a name and arguments for a call, beside other keys and anywhere in a line. An object with other
+/// keys leaves as it comes; what would make it a call does not.
+#[test]
+fn a_bare_object_with_other_keys_does_not_become_a_call() {
+    let set = DialectSet::new().with(known::bare_json());
+    let broken = ProblemKind::Malformed { expected: "an object with a call's keys alone" };
+    for (head, tail) in [
+        (r#"{"x":1,"name":"rm","parameters""#, "{}}"),
+        (r#"{"name":"rm","x":{"name":[1,"\"}"]},"\u0061rguments" "#, " {}} So."),
+        (r#"Sure: { "arguments": {}, "x": null, "name""#, r#" "rm"}"#),
+        ("{'name': 'rm', 'parameters'", " {}}"),
+    ] {
+        let at = head.len() as u64;
+        assert_eq!(
+            every_cut(&set, &ScanOptions::strict(), &format!("{head}:{tail}")),
+            [text(head), unparsed(":", broken.clone(), at), text(tail)]
+        );
+    }
+    for prose in [
+        r#"{"x":1,"name":"rm"} {"x":1,"parameters":{}}"#,
+        r#"{"x":{"name":"rm","y":1},"parameters":{}}"#,
+        r#"{"x": "name", "y": "parameters", "name": [{"arguments": 1, "z": 2}]}"#,
+        r#"{"name": "f", "age": 3} and "arguments": {}"#,
+    ] {
+        assert_eq!(every_cut(&set, &ScanOptions::strict(), prose), [text(prose)]);
+    }
+}
+
+/// vLLM takes the first name and the first arguments of a call that comes in pieces, wherever they stand in it.
+#[test]
+fn a_name_inside_of_the_arguments_before_the_own_makes_a_call_ambiguous() {
+    for object in [
+        r#"{"arguments":{"name":"rm"},"name":"ls"}"#,
+        r#"{"\u006eame":"ls","arguments":{"name": "rm"}}"#,
+        r#"{"x":{"arguments":{"a":1}},"name":"ls","arguments":{}}"#,
+        r#"{"name":"ls","x":{"arguments":{"a":1}}}"#,
+    ] {
+        let written = format!("<tool_call>{object}</tool_call>");
+        let seen = every_cut(&hermes(), &ScanOptions::strict(), &written);
+        assert!(
+            matches!(&seen[..], [Seen::Unparsed { kind: ProblemKind::InnerCall, raw, .. }] if *raw == written),
+            "{seen:?}"
+        );
+    }
+    for (object, arguments) in [
+        (r#"{"name":"ls","arguments":{"name":"rm","arguments":{}}}"#, r#"{"name":"rm","arguments":{}}"#),
+        (r#"{"arguments":{"a":"\"name\": \"rm\""},"name":"ls"}"#, r#"{"a":"\"name\": \"rm\""}"#),
+    ] {
+        let written = format!("<tool_call>{object}</tool_call>");
+        assert_eq!(
+            every_cut(&hermes(), &ScanOptions::strict(), &written),
+            [call("hermes", "ls", arguments, &written)]
+        );
+    }
+}
