@@ -197,7 +197,8 @@ impl Machine {
     /// What a stretch of a tag says.
     fn said(&self, text: &[u8], range: Range<usize>) -> String {
         let raw = lossy(text, range);
-        if self.lead.is_xml { xml::decode(&raw).into_owned() } else { raw }
+        // White space around a name is no part of it, as a reference either.
+        if self.lead.is_xml { xml::decode(&raw).trim().to_owned() } else { raw }
     }
 
     /// The text between the call's tags.

@@ -132,6 +132,10 @@ impl Matcher {
             Read::Done(end) => {
                 let InTag { found, is_empty, problem, .. } = *read;
                 for (hole, value) in found {
+                    let value = trimmed(text, value);
+                    if value.is_empty() {
+                        return Match::Fail(end - 1);
+                    }
                     self.fill(hole, value, text);
                 }
                 self.is_xml = true;

@@ -154,6 +154,32 @@ fn searching_calls_in_calls_takes_linear_time() {
     }
 }
 
+#[test]
+fn searching_behind_markers_takes_linear_time() {
+    let set = [known::hermes(), known::mistral(), known::mistral_v11(), known::bare_json(), known::kimi_k2()];
+    let set = set.into_iter().fold(DialectSet::new(), DialectSet::with);
+    for unit in [
+        "{\"a\":",
+        "{\"name\":1,",
+        "[",
+        "[{",
+        "{",
+        "\"name\"",
+        "\"name\":",
+        "a{",
+        "</tool_",
+        "<|tool_call_begin|> ",
+    ] {
+        let written = format!("<tool_call> so [TOOL_CALLS] so: {}", unit.repeat(200_000 / unit.len()));
+        let mut scanner = Scanner::new(&set, ScanOptions::strict());
+        for piece in written.as_bytes().chunks(7) {
+            scanner.push(std::str::from_utf8(piece).unwrap()).for_each(drop);
+        }
+        scanner.end().for_each(drop);
+        assert_eq!(scanner.decided(), written.len() as u64, "{unit:?}");
+    }
+}
+
 /// An object that ends without a name is judged with its closing tag, however much of the tag has come.
 #[test]
 fn a_call_without_a_name_ends_behind_its_closing_tag_in_every_cut() {
@@ -240,5 +266,32 @@ fn a_name_inside_of_the_arguments_before_the_own_makes_a_call_ambiguous() {
             every_cut(&hermes(), &ScanOptions::strict(), &written),
             [call("hermes", "ls", arguments, &written)]
         );
+    }
+}
+
+/// Parsers strip what they find between their markers.
+#[test]
+fn white_space_around_a_name_is_no_part_of_it() {
+    for (dialect, written, name) in [
+        (known::anthropic(), "<invoke name=\" rm\u{a0}\"></invoke>", "rm"),
+        (known::anthropic(), "<invoke name=\"&#32;rm&#x9;\"></invoke>", "rm"),
+        (known::qwen3_coder(), "<function=\n rm\u{3000}></function>", "rm"),
+        (known::dsml(), "<｜DSML｜invoke name=\" rm \"></｜DSML｜invoke>", "rm"),
+        (known::mistral_v11(), "[TOOL_CALLS]\u{2003}rm\u{a0}{}", "rm"),
+        (known::glm(), "<tool_call>\u{feff}rm\u{a0}</tool_call>", "rm"),
+        (known::gemma4(), "<|tool_call>call: rm {a:1}<tool_call|>", "rm"),
+    ] {
+        for options in [ScanOptions::new(), ScanOptions::strict()] {
+            let seen = every_cut(&DialectSet::new().with(dialect.clone()), &options, written);
+            let names: Vec<&str> = seen.iter().filter_map(named).collect();
+            assert_eq!(names, [name], "{seen:?}");
+        }
+    }
+}
+
+fn named(seen: &Seen) -> Option<&str> {
+    match seen {
+        Seen::Call { name, .. } => Some(name),
+        _ => None,
     }
 }
