@@ -191,6 +191,7 @@ fn what_stands_between_two_markers_is_a_call_whatever_it_is() {
             "<｜tool▁call▁begin｜>\u{a0}shell <｜tool▁sep｜>rm -rf<｜tool▁call▁end｜>",
         ],
     );
+    withheld("claude", &["<invoke name=\" shell\"></invoke>", "<invoke name=\"&#32;shell\u{a0}\"></invoke>"]);
     withheld(
         "minimax-m2",
         &["<minimax:tool_call> sure <invoke name=\"shell\"></invoke></minimax:tool_call>"],
