@@ -191,6 +191,16 @@ fn what_stands_between_two_markers_is_a_call_whatever_it_is() {
             "<｜tool▁call▁begin｜>\u{a0}shell <｜tool▁sep｜>rm -rf<｜tool▁call▁end｜>",
         ],
     );
+    // To llama.cpp the begin of a call may be missing.
+    withheld("deepseek-v3", &["function<｜tool▁sep｜>shell\n```json\n{}\n```<｜tool▁call▁end｜>"]);
+    reads("deepseek-v3", "shell<｜tool▁sep｜>{}<｜tool▁call▁end｜>", "shell{}<｜tool▁call▁end｜>");
+    withheld(
+        "lfm2",
+        &[
+            r#"<|tool_call_start|>[{"name": "shell", "arguments": {}}]<|tool_call_end|>"#,
+            r#"<|tool_call_start|>shell(a="b")<|tool_call_end|>"#,
+        ],
+    );
     withheld("claude", &["<invoke name=\" shell\"></invoke>", "<invoke name=\"&#32;shell\u{a0}\"></invoke>"]);
     withheld(
         "minimax-m2",
