@@ -221,6 +221,12 @@ impl Dialect {
         matches!(self.body, Body::Object(_))
     }
 
+    /// Whether a JSON object by itself is a call.
+    pub(crate) fn is_bare(&self) -> bool {
+        let is_plain = self.wrapper.is_none() && self.array == Array::Never;
+        is_plain && self.only_whole && self.names_in_body() && self.calls.iter().all(Template::is_empty)
+    }
+
     /// A pattern of this dialect.
     pub(crate) fn tag(&self, pattern: &str) -> Template {
         if self.xml { Template::xml(pattern) } else { Template::new(pattern) }

@@ -265,6 +265,6 @@ fn pairs(object: &str) -> Option<Vec<(String, Box<RawValue>)>> {
 
 /// Whether an opener was written with this pattern.
 fn template_fits(template: &Template, opener: &str) -> bool {
-    use crate::template::{Match, Matcher};
+    use crate::matcher::{Match, Matcher};
     matches!(Matcher::at(0).run(template, opener.as_bytes(), true), Match::Done(end) if end == opener.len())
 }

@@ -22,7 +22,8 @@ impl Scanner {
         if !self.options.every_reading {
             return None;
         }
-        let inner = call.machine.inside().find_map(|inside| self.inner_call(inside));
+        let inner = call.machine.says_otherwise(plan, &text[..end]);
+        let inner = inner.or_else(|| call.machine.inside().find_map(|inside| self.inner_call(inside)));
         if let Some(at) = inner {
             return Some((at, ProblemKind::InnerCall));
         }
@@ -54,14 +55,26 @@ impl Scanner {
     /// A reasoning tag, which ends at `end`, stands directly behind the begin of a marker. Parsers that take reasoning out
     /// first read on behind it.
     pub(crate) fn interrupted(&mut self, end: usize) {
+        self.unread(self.seam.plan(), end, ProblemKind::InterruptedMarker);
+    }
+
+    /// With the colon at this place an object that left as text would be a call. Without it, it is no object.
+    pub(crate) fn becomes_call(&mut self) {
+        let plan = self.plans.dialects.iter().position(|plan| plan.dialect.is_bare()).unwrap_or(0);
+        self.flush_text(self.at);
+        self.unread(plan, 1, ProblemKind::Malformed { expected: "an object with a call's keys alone" });
+    }
+
+    /// Reports what was not reported, and `end` bytes more, as no call.
+    fn unread(&mut self, plan: usize, end: usize, kind: ProblemKind) {
         let (from, at) = (self.base + self.from as u64, self.base + self.at as u64);
         self.events.push(Event::Unparsed(Unparsed {
             range: from..at + end as u64,
             start: from,
-            dialect: Arc::clone(&self.plans.dialects[self.seam.plan()].dialect),
+            dialect: Arc::clone(&self.plans.dialects[plan].dialect),
             begun: false,
             text: self.buf[self.from..self.at + end].to_owned(),
-            problem: Problem::new(ProblemKind::InterruptedMarker, at),
+            problem: Problem::new(kind, at),
         }));
         self.consume(end);
         self.state = State::Text;

@@ -103,6 +103,8 @@ pub fn deepseek_v3() -> Dialect {
         .call("<｜tool▁call▁begin｜>function<｜tool▁sep｜>{name}{~}```json", "```{~}<｜tool▁call▁end｜>")
         // vLLM takes any type.
         .also_call("<｜tool▁call▁begin｜>{*}<｜tool▁sep｜>{~}{name}{~}```json")
+        // To llama.cpp the begin may be missing.
+        .also_call("function<｜tool▁sep｜>{name}{~}```json")
 }
 
 /// DeepSeek V3.1: the name before the separator, no fence.
@@ -112,6 +114,8 @@ pub fn deepseek_v3_1() -> Dialect {
         .wrapper_optional()
         .call("<｜tool▁call▁begin｜>{name}<｜tool▁sep｜>", "<｜tool▁call▁end｜>")
         .also_call("<｜tool▁call▁begin｜>{~}{name}{~}<｜tool▁sep｜>")
+        // To llama.cpp the begin may be missing: the name has left when the separator shows that it is one.
+        .also_call("<｜tool▁sep｜>")
 }
 
 /// DSML: DeepSeek V3.2 and V4.
@@ -186,6 +190,16 @@ pub fn function_gemma() -> Dialect {
 /// `<|tool_call_start|>[f(a="x")]<|tool_call_end|>`: LFM2.
 pub fn lfm2() -> Dialect {
     Dialect::python("lfm2").wrapper("<|tool_call_start|>", "<|tool_call_end|>").call("{name}(", "").array()
+}
+
+/// `<|tool_call_start|>[{"name", "arguments"}]<|tool_call_end|>`: LFM2 as well, to SGLang.
+pub fn lfm2_json() -> Dialect {
+    Dialect::json("lfm2-json").wrapper("<|tool_call_start|>", "<|tool_call_end|>").maybe_array()
+}
+
+/// `<|tool_call_start|>f(a="x")<|tool_call_end|>`: LFM2 without its brackets, to SGLang.
+pub fn lfm2_single() -> Dialect {
+    Dialect::python("lfm2-single").wrapper("<|tool_call_start|>", "<|tool_call_end|>").call("{name}(", "")
 }
 
 /// `<|python_start|>[f(a=1)]<|python_end|>`: Llama 4.
@@ -286,6 +300,8 @@ const ALL: &[fn() -> Dialect] = &[
     gemma4,
     function_gemma,
     lfm2,
+    lfm2_json,
+    lfm2_single,
     llama4_pythonic,
     pythonic,
     olmo3,
@@ -357,7 +373,7 @@ const FAMILIES: &[Family] = &[
         reasoning: &[("<|channel>thought", "<channel|>")],
     },
     Family { names: &["gemma"], dialects: &[gemma_tool_code, gemma_tool_code_json], reasoning: &[] },
-    Family { names: &["lfm2"], dialects: &[lfm2], reasoning: THINK },
+    Family { names: &["lfm2"], dialects: &[lfm2, lfm2_json, lfm2_single], reasoning: THINK },
     Family { names: &["toolace"], dialects: &[pythonic], reasoning: &[] },
     Family { names: &["olmo"], dialects: &[olmo3], reasoning: THINK },
     Family { names: &["granite-20b"], dialects: &[llama_function_call], reasoning: &[] },

@@ -66,6 +66,7 @@ pub mod known;
 mod literal;
 mod loose;
 mod machine;
+mod matcher;
 mod options;
 mod plan;
 mod python;
@@ -80,6 +81,7 @@ mod template;
 mod tool;
 mod triggers;
 mod validate;
+mod watch;
 mod xml;
 
 pub use dialect::Dialect;

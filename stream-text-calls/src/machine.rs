@@ -6,14 +6,15 @@ use crate::dialect::Body;
 use crate::event::ProblemKind;
 use crate::json::{Object, Progress, decode};
 use crate::loose::{self, Loose};
+use crate::matcher::{Match, Matcher};
 use crate::options::ScanOptions;
 use crate::plan::{Kind, Mark, Plan};
 use crate::python::{self, Python};
 use crate::schema::{Schemas, push_string};
 use crate::set::Plans;
 use crate::space::{Space, space_at};
-use crate::tagged::{Tagged, occurs};
-use crate::template::{Match, Matcher, Template};
+use crate::tagged::{Tagged, first, occurs};
+use crate::template::Template;
 use crate::xml;
 
 /// What may stand here.
@@ -196,7 +197,8 @@ impl Machine {
     /// What a stretch of a tag says.
     fn said(&self, text: &[u8], range: Range<usize>) -> String {
         let raw = lossy(text, range);
-        if self.lead.is_xml { xml::decode(&raw).into_owned() } else { raw }
+        // White space around a name is no part of it, as a reference either.
+        if self.lead.is_xml { xml::decode(&raw).trim().to_owned() } else { raw }
     }
 
     /// The text between the call's tags.
@@ -244,6 +246,21 @@ impl Machine {
             _ => self.head..self.body_end,
         };
         self.lead.skipped.clone().into_iter().chain([body])
+    }
+
+    /// Where a JSON call that is done has a name or arguments that are not its own, before or instead of its own: parsers
+    /// by pattern take the first.
+    pub(crate) fn says_otherwise(&self, plan: &Plan, text: &[u8]) -> Option<usize> {
+        let Some(Payload::Object(object)) = &self.payload else { return None };
+        let body = object.whole();
+        let own = [&object.name, &object.arguments].map(|own| own.as_ref().map(|range| range.start));
+        plan.keys.iter().zip(own).find_map(|(key, own)| {
+            if key.is_empty() {
+                return None;
+            }
+            let found = first(key, &text[body.clone()])?.end + body.start;
+            (Some(found) != own).then_some(found)
+        })
     }
 
     /// Whether a call that is done has no closing tag, though its dialect has one, and goes on with what could be more

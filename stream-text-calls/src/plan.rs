@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     /// Tagged parameters and the closer, each behind white space.
     pub(crate) parameters: Parameters,
     pub(crate) closer: Template,
+    /// What a parser by pattern takes for the name and the arguments of a JSON call: the first that stands in it.
+    pub(crate) keys: [Template; 2],
     /// What ends the region that a marker opens; empty where nothing does.
     pub(crate) leave: Template,
 }
@@ -127,6 +129,12 @@ impl Plan {
             tail: Template::optional_end(&dialect.call_close),
             parameters,
             closer,
+            keys: match &dialect.body {
+                Body::Object(fields) if has_tags(&dialect) && !fields.name_is_key => {
+                    [key(&fields.name), key(&fields.arguments)]
+                }
+                _ => Default::default(),
+            },
             leave: Template::of(if closers.is_empty() { Vec::new() } else { vec![literal(closers)] }),
             dialect: Arc::new(dialect),
         }
@@ -146,24 +154,32 @@ impl Plan {
     }
 }
 
+/// Whether calls have a marker of their own.
+fn has_tags(dialect: &Dialect) -> bool {
+    !dialect.only_whole && (dialect.wrapper.is_some() || dialect.calls.iter().all(|call| !call.is_empty()))
+}
+
+fn space() -> Piece {
+    Piece::Space { required: false, written: ' ' }
+}
+
+/// One of these keys in a JSON object.
+fn key(names: &[String]) -> Template {
+    let names = names.iter().map(|name| format!("\"{name}\""));
+    Template::of(vec![literal(names), space(), literal([":"]), space()])
+}
+
 /// Calls behind a marker and other words.
 fn in_region(dialect: &Dialect) -> Vec<Opener> {
-    let is_marked = dialect.wrapper.is_some() || dialect.calls.iter().all(|call| !call.is_empty());
-    let space = || Piece::Space { required: false, written: ' ' };
     match &dialect.body {
-        _ if dialect.only_whole || !is_marked => Vec::new(),
+        _ if !has_tags(dialect) => Vec::new(),
         Body::Object(fields) if !fields.name_is_key => {
-            let names = fields.name.iter().map(|name| format!("\"{name}\""));
-            let name = vec![literal(names), space(), literal([":"]), space(), literal(["\""])];
+            let name = key(&fields.name).then(&Template::new("\""));
             let list = Template::new("[{~}").ends_lead();
             vec![
                 Opener { template: Template::default(), kind: Kind::Alone, mark: Mark::Region },
                 Opener { template: list, kind: Kind::Listed, mark: Mark::Region },
-                Opener {
-                    template: Template::of(name),
-                    kind: Kind::Alone,
-                    mark: Mark::Pattern { behind_word: false },
-                },
+                Opener { template: name, kind: Kind::Alone, mark: Mark::Pattern { behind_word: false } },
             ]
         }
         Body::Arguments if dialect.calls.iter().any(Template::is_open_ended) => {

@@ -15,6 +15,7 @@ use crate::region::Regions;
 use crate::seam::Seam;
 use crate::set::{DialectSet, Plans};
 use crate::triggers::Triggers;
+use crate::watch::Watch;
 
 /// Finds calls and reasoning in a text that comes in pieces.
 ///
@@ -53,6 +54,8 @@ pub struct Scanner {
     pub(crate) seam: Seam,
     /// Markers before, behind which calls are found by pattern.
     pub(crate) regions: Regions,
+    /// A bare object that left as text.
+    pub(crate) watch: Watch,
     pub(crate) sections: u32,
     pub(crate) events: Vec<Event>,
 }
@@ -102,6 +105,7 @@ impl Scanner {
             unmarked_from: 0,
             seam: Seam::default(),
             regions: Regions::default(),
+            watch: Watch::default(),
             sections: 0,
             events: Vec::new(),
         }
@@ -181,13 +185,23 @@ impl Scanner {
             let hidden = self.reasoning.is_none() && self.code.is_code() && !self.options.in_code;
             let in_region = !self.regions.is_empty();
             let found = self.triggers.find(rest, self.reasoning, hidden, self.code.is_inline(), in_region);
+            let text = found.map_or(rest, |found| &rest[..found]);
+            if let Some(colon) = self.watch.run(&self.plans, text) {
+                self.code.pass(&rest[..colon]);
+                self.at += colon;
+                self.becomes_call();
+                continue;
+            }
+            self.code.pass(text);
             let Some(found) = found else {
-                self.code.pass(rest);
                 self.at = self.buf.len();
                 break;
             };
-            self.code.pass(&rest[..found]);
             self.at += found;
+            if rest[found] == b':' && self.watch.run(&self.plans, b":").is_some() {
+                self.becomes_call();
+                continue;
+            }
             let candidates = if hidden { Vec::new() } else { self.candidates(rest[found]) };
             if !candidates.is_empty() {
                 self.state = State::Pending(candidates);
@@ -372,12 +386,18 @@ impl Scanner {
 
     /// The byte at `at` is text.
     pub(crate) fn skip_byte(&mut self) {
-        self.code.byte(self.buf.as_bytes()[self.at]);
+        let byte = self.buf.as_bytes()[self.at];
+        self.watch.run(&self.plans, &[byte]);
+        if byte == b'{' && self.plans.has_bare && self.options.every_reading {
+            self.watch.begin();
+        }
+        self.code.byte(byte);
         self.at += 1;
     }
 
     /// Everything up to `at + bytes` was reported.
     pub(crate) fn consume(&mut self, bytes: usize) {
+        self.watch.run(&self.plans, &self.buf.as_bytes()[self.at..self.at + bytes]);
         self.code.pass(&self.buf.as_bytes()[self.at..self.at + bytes]);
         self.at += bytes;
         self.from = self.at;

@@ -33,6 +33,8 @@ pub struct DialectSet {
 pub(crate) struct Plans {
     pub(crate) dialects: Vec<Arc<Plan>>,
     pub(crate) reasoning: Vec<(Template, Template)>,
+    /// Some dialect has no tags at all: a JSON object is a call.
+    pub(crate) has_bare: bool,
 }
 
 impl DialectSet {
@@ -49,7 +51,9 @@ impl DialectSet {
 
     /// Looks for one more dialect.
     pub fn with(mut self, dialect: Dialect) -> Self {
-        Arc::make_mut(&mut self.plans).dialects.push(Arc::new(Plan::new(dialect)));
+        let plans = Arc::make_mut(&mut self.plans);
+        plans.has_bare |= dialect.is_bare();
+        plans.dialects.push(Arc::new(Plan::new(dialect)));
         self
     }
 

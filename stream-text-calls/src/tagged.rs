@@ -8,7 +8,8 @@ use memchr::memchr;
 use crate::dialect::Parameters;
 use crate::event::ProblemKind;
 use crate::json::Progress;
-use crate::template::{Match, Matcher, Template};
+use crate::matcher::{Match, Matcher};
+use crate::template::Template;
 use crate::xml::{self, XmlSection};
 
 /// A resumable reader of tagged parameters. Positions are in the text it is given, which only ever grows.
@@ -262,7 +263,12 @@ fn step(slot: &mut Option<Matcher>, template: &Template, text: &[u8]) -> Option<
 
 /// Whether a tag stands in a text.
 pub(crate) fn occurs(tag: &Template, text: &[u8]) -> bool {
-    find(tag, text, &mut 0, &mut None).is_some()
+    first(tag, text).is_some()
+}
+
+/// Where the first of these patterns stands in a text.
+pub(crate) fn first(template: &Template, text: &[u8]) -> Option<Range<usize>> {
+    find(template, text, &mut 0, &mut None)
 }
 
 /// Searches a closer, from `pos` on. What was searched is not searched again.

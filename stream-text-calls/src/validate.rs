@@ -3,9 +3,10 @@
 use crate::dialect::{Body, Dialect};
 use crate::event::{Problem, ProblemKind};
 use crate::json::Progress;
+use crate::matcher::{Match, Matcher};
 use crate::plan::Plan;
 use crate::tagged::Tagged;
-use crate::template::{Match, Matcher, Piece, Template};
+use crate::template::{Piece, Template};
 
 /// Checks the calls of a tagged dialect in a whole text, more strictly than the scanner, which forgives what models
 /// forget: the wrapper must be there and closed, and hold calls with names and closed parameters. Empty if all is well;

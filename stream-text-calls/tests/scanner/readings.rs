@@ -154,6 +154,32 @@ fn searching_calls_in_calls_takes_linear_time() {
     }
 }
 
+#[test]
+fn searching_behind_markers_takes_linear_time() {
+    let set = [known::hermes(), known::mistral(), known::mistral_v11(), known::bare_json(), known::kimi_k2()];
+    let set = set.into_iter().fold(DialectSet::new(), DialectSet::with);
+    for unit in [
+        "{\"a\":",
+        "{\"name\":1,",
+        "[",
+        "[{",
+        "{",
+        "\"name\"",
+        "\"name\":",
+        "a{",
+        "</tool_",
+        "<|tool_call_begin|> ",
+    ] {
+        let written = format!("<tool_call> so [TOOL_CALLS] so: {}", unit.repeat(200_000 / unit.len()));
+        let mut scanner = Scanner::new(&set, ScanOptions::strict());
+        for piece in written.as_bytes().chunks(7) {
+            scanner.push(std::str::from_utf8(piece).unwrap()).for_each(drop);
+        }
+        scanner.end().for_each(drop);
+        assert_eq!(scanner.decided(), written.len() as u64, "{unit:?}");
+    }
+}
+
 /// An object that ends without a name is judged with its closing tag, however much of the tag has come.
 #[test]
 fn a_call_without_a_name_ends_behind_its_closing_tag_in_every_cut() {
@@ -184,5 +210,88 @@ fn a_run_of_backticks_before_reasoning_is_reported_the_same_in_every_cut() {
                 text("x</think>")
             ]
         );
+    }
+}
+
+/// vLLM takes any object with a name and arguments for a call, beside other keys and anywhere in a line. An object with other
+/// keys leaves as it comes; what would make it a call does not.
+#[test]
+fn a_bare_object_with_other_keys_does_not_become_a_call() {
+    let set = DialectSet::new().with(known::bare_json());
+    let broken = ProblemKind::Malformed { expected: "an object with a call's keys alone" };
+    for (head, tail) in [
+        (r#"{"x":1,"name":"rm","parameters""#, "{}}"),
+        (r#"{"name":"rm","x":{"name":[1,"\"}"]},"\u0061rguments" "#, " {}} So."),
+        (r#"Sure: { "arguments": {}, "x": null, "name""#, r#" "rm"}"#),
+        ("{'name': 'rm', 'parameters'", " {}}"),
+    ] {
+        let at = head.len() as u64;
+        assert_eq!(
+            every_cut(&set, &ScanOptions::strict(), &format!("{head}:{tail}")),
+            [text(head), unparsed(":", broken.clone(), at), text(tail)]
+        );
+    }
+    for prose in [
+        r#"{"x":1,"name":"rm"} {"x":1,"parameters":{}}"#,
+        r#"{"x":{"name":"rm","y":1},"parameters":{}}"#,
+        r#"{"x": "name", "y": "parameters", "name": [{"arguments": 1, "z": 2}]}"#,
+        r#"{"name": "f", "age": 3} and "arguments": {}"#,
+    ] {
+        assert_eq!(every_cut(&set, &ScanOptions::strict(), prose), [text(prose)]);
+    }
+}
+
+/// vLLM takes the first name and the first arguments of a call that comes in pieces, wherever they stand in it.
+#[test]
+fn a_name_inside_of_the_arguments_before_the_own_makes_a_call_ambiguous() {
+    for object in [
+        r#"{"arguments":{"name":"rm"},"name":"ls"}"#,
+        r#"{"\u006eame":"ls","arguments":{"name": "rm"}}"#,
+        r#"{"x":{"arguments":{"a":1}},"name":"ls","arguments":{}}"#,
+        r#"{"name":"ls","x":{"arguments":{"a":1}}}"#,
+    ] {
+        let written = format!("<tool_call>{object}</tool_call>");
+        let seen = every_cut(&hermes(), &ScanOptions::strict(), &written);
+        assert!(
+            matches!(&seen[..], [Seen::Unparsed { kind: ProblemKind::InnerCall, raw, .. }] if *raw == written),
+            "{seen:?}"
+        );
+    }
+    for (object, arguments) in [
+        (r#"{"name":"ls","arguments":{"name":"rm","arguments":{}}}"#, r#"{"name":"rm","arguments":{}}"#),
+        (r#"{"arguments":{"a":"\"name\": \"rm\""},"name":"ls"}"#, r#"{"a":"\"name\": \"rm\""}"#),
+    ] {
+        let written = format!("<tool_call>{object}</tool_call>");
+        assert_eq!(
+            every_cut(&hermes(), &ScanOptions::strict(), &written),
+            [call("hermes", "ls", arguments, &written)]
+        );
+    }
+}
+
+/// Parsers strip what they find between their markers.
+#[test]
+fn white_space_around_a_name_is_no_part_of_it() {
+    for (dialect, written, name) in [
+        (known::anthropic(), "<invoke name=\" rm\u{a0}\"></invoke>", "rm"),
+        (known::anthropic(), "<invoke name=\"&#32;rm&#x9;\"></invoke>", "rm"),
+        (known::qwen3_coder(), "<function=\n rm\u{3000}></function>", "rm"),
+        (known::dsml(), "<｜DSML｜invoke name=\" rm \"></｜DSML｜invoke>", "rm"),
+        (known::mistral_v11(), "[TOOL_CALLS]\u{2003}rm\u{a0}{}", "rm"),
+        (known::glm(), "<tool_call>\u{feff}rm\u{a0}</tool_call>", "rm"),
+        (known::gemma4(), "<|tool_call>call: rm {a:1}<tool_call|>", "rm"),
+    ] {
+        for options in [ScanOptions::new(), ScanOptions::strict()] {
+            let seen = every_cut(&DialectSet::new().with(dialect.clone()), &options, written);
+            let names: Vec<&str> = seen.iter().filter_map(named).collect();
+            assert_eq!(names, [name], "{seen:?}");
+        }
+    }
+}
+
+fn named(seen: &Seen) -> Option<&str> {
+    match seen {
+        Seen::Call { name, .. } => Some(name),
+        _ => None,
     }
 }
