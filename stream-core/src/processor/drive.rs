@@ -1,4 +1,4 @@
-//! What a processor does while there is work: hooks, judges, the general way of frames.
+//! The loop of a processor while hooks or judges are at work.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
