@@ -24,7 +24,7 @@ pub struct Decision {
     pub bytes: usize,
     /// The time for which those bytes were held.
     pub held: Duration,
-    /// Whether the decision was carried out; `false` for a [dry run](crate::policy::Stage::monitor).
+    /// `true` if the decision was carried out; `false` for a [dry run](crate::policy::Stage::monitor).
     pub enforced: bool,
     /// The ending, where the decision [ended](Action::Terminated) the stream, with the host's code and type where the policy sets none.
     pub ending: Option<Box<Ending>>,
@@ -243,12 +243,12 @@ pub struct VerdictView<'a> {
 pub enum Staged {
     /// The step's chunk was sent.
     Send {
-        /// Whether the chunk has other text or arguments.
+        /// `true` if the chunk has other text or arguments.
         edited: bool,
     },
     /// The step's chunk was held.
     Buffer {
-        /// Whether the chunk has other text or arguments.
+        /// `true` if the chunk has other text or arguments.
         edited: bool,
     },
     /// The held parts of a block were released, or of all blocks.
@@ -261,7 +261,7 @@ pub enum Staged {
         chunks: usize,
         /// The number of chunks with other text or arguments.
         edited: usize,
-        /// Whether sent chunks behind the block in its choice were dropped.
+        /// `true` if sent chunks behind the block in its choice were dropped.
         cuts: bool,
     },
     /// The held parts of a block were dropped.
