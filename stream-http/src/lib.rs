@@ -20,7 +20,7 @@
 //! use stream_http::{Facts, Plan, PolicyLayer, RequestBody};
 //! use tower::{ServiceBuilder, ServiceExt as _, service_fn};
 //!
-//! /// Holds every call until it is complete; `rm` never leaves.
+//! /// Holds every call until it is complete, and drops `rm`.
 //! fn no_rm() -> impl SyncPolicy {
 //!     each_call(|call, _| match call.name() {
 //!         "rm" => Verdict::drop("rm is not allowed"),

@@ -46,7 +46,7 @@ pub use verdict::{Decide, Release, Replacement, Verdict, VerdictFuture};
 /// ```
 /// use stream_core::{Chunk, Context, Policy, PolicyError, StreamState, Verdict, async_trait};
 ///
-/// /// Lets text flow and holds every call until it is complete; `rm` never leaves.
+/// /// Sends text at once, holds every call until it is complete, and drops `rm`.
 /// struct NoRm;
 ///
 /// #[async_trait]
