@@ -1,13 +1,12 @@
-//! How a response ends early, and what the client is told.
+//! Endings: how an answer ends early.
 
 use crate::delta::Text;
 
-/// How a response ends early: with the API's own refusal or with its error, with a sentence and a code for the client.
+/// The early end of an answer: the API's own refusal, or its error, with a sentence and a code for the client.
 ///
-/// The code tells a program why an answer ended. An ending of a policy has the same code on every API,
-/// [`BLOCKED_BY_POLICY`](Self::BLOCKED_BY_POLICY), unless the policy ([`with_code`](Self::with_code)) or the host
-/// ([`Config::error_code`](crate::Config::error_code)) names another. An error is written such that the official SDKs raise the
-/// exception that they raise for every error of their API:
+/// The code is for programs. An ending of a policy has the same code on every API, [`BLOCKED_BY_POLICY`](Self::BLOCKED_BY_POLICY), unless the
+/// policy ([`with_code`](Self::with_code)) or the host ([`Config::error_code`](crate::Config::error_code)) sets another. The official SDKs raise
+/// on an error ending as on every error of their API:
 ///
 /// | API | code | type |
 /// |---|---|---|
@@ -16,7 +15,8 @@ use crate::delta::Text;
 /// | Anthropic Messages | `error.type` | |
 /// | Gemini | `reason` of an `ErrorInfo` in `error.details` | `domain` of it |
 ///
-/// A refusal has the API's own word for a filtered answer (`content_filter`, `refusal`, `PROHIBITED_CONTENT`), and no code.
+/// A refusal has the API's own word for a filtered answer (`content_filter`, `refusal`, `PROHIBITED_CONTENT`), and no code. Where a refusal
+/// would complete a call that is half written, the ending is an error instead.
 ///
 /// ```
 /// use stream_core::Ending;
@@ -27,7 +27,7 @@ use crate::delta::Text;
 /// let ending = Ending::error("over budget").with_code("quota_exceeded").with_type("billing_error");
 /// assert_eq!((ending.code(), ending.error_type()), (Some("quota_exceeded"), Some("billing_error")));
 ///
-/// // No policy wanted this: the API's own words for a failed server are written.
+/// // No policy ended this answer: the writer uses the API's own words for a failed server.
 /// assert_eq!(Ending::failure("the upstream broke off").code(), None);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,59 +40,58 @@ pub struct Ending {
     is_failure: bool,
 }
 
-/// The two endings every API has.
+/// The two endings that every API has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndingKind {
-    /// The API's own word for a filtered answer; SDKs do not throw on raw iteration. Written as an error where a
-    /// refusal would complete a half call, or after a finish.
+    /// The API's own word for a filtered answer. SDKs do not raise on raw iteration. Written as an error where a refusal would complete a
+    /// half-written call, or after a finish.
     Refuse,
-    /// The API's error event; SDKs throw.
+    /// The API's error event. SDKs raise.
     Error,
 }
 
 impl Ending {
-    /// The code of an answer that a policy ended, unless another is named.
+    /// The default code of an answer that a policy ended.
     pub const BLOCKED_BY_POLICY: &str = "blocked_by_policy";
 
-    /// The type of the error of an answer that a policy ended, unless another is named.
+    /// The default error type of an answer that a policy ended.
     pub const POLICY_ERROR: &str = "policy_error";
 
-    /// An ending of this kind, with a sentence for the client. The sentence never names what matched.
+    /// Creates an ending of this kind, with a sentence for the client. The client reads the sentence: it should not quote what matched.
     pub fn new(kind: EndingKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), code: None, error_type: None, is_failure: false }
     }
 
-    /// The API's own refusal, with a sentence for the client.
+    /// Creates a refusal, with a sentence for the client.
     pub fn refuse(message: impl Into<String>) -> Self {
         Self::new(EndingKind::Refuse, message)
     }
 
-    /// The API's error event, with a sentence for the client.
+    /// Creates an error, with a sentence for the client.
     pub fn error(message: impl Into<String>) -> Self {
         Self::new(EndingKind::Error, message)
     }
 
-    /// The API's error event for an answer that no policy ended: the upstream broke off, a limit was reached, a policy failed.
-    /// It has the API's own word for a failed server (`server_error`, `api_error`, `INTERNAL`) and no code, unless one is
-    /// named.
+    /// Creates an error for an answer that no policy ended: the upstream broke off, a limit was reached, a policy failed. The error
+    /// has the API's own word for a failed server (`server_error`, `api_error`, `INTERNAL`), and no code unless one is set.
     pub fn failure(message: impl Into<String>) -> Self {
         Self { is_failure: true, ..Self::error(message) }
     }
 
-    /// Names the code. Where a refusal has to be written as an error, the error has this code.
+    /// Sets the code. A refusal that has to be written as an error has this code, too.
     pub fn with_code(mut self, code: impl Into<Text>) -> Self {
         self.code = Some(code.into());
         self
     }
 
-    /// Names the type of the error.
+    /// Sets the error type.
     pub fn with_type(mut self, error_type: impl Into<Text>) -> Self {
         self.error_type = Some(error_type.into());
         self
     }
 
-    /// Whether the answer is refused or ends with an error.
+    /// The kind: refusal or error.
     #[must_use]
     pub fn kind(&self) -> EndingKind {
         self.kind
@@ -104,14 +103,14 @@ impl Ending {
         &self.message
     }
 
-    /// The code for the client; `None` where the API's own word for a failed server is written.
+    /// The code for the client; `None` for a failure without a code of its own.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         let default = (!self.is_failure).then_some(Self::BLOCKED_BY_POLICY);
         self.code.as_deref().or(default)
     }
 
-    /// The type of the error; `None` where the API's own word for a failed server is written.
+    /// The error type; `None` for a failure without a type of its own.
     #[must_use]
     pub fn error_type(&self) -> Option<&str> {
         let default = (!self.is_failure).then_some(Self::POLICY_ERROR);

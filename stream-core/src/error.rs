@@ -1,4 +1,4 @@
-//! What can go wrong with a stream, and whose fault it is.
+//! Errors that close a stream.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -8,10 +8,10 @@ use crate::block::BlockKey;
 use crate::sse::FrameTooLarge;
 use crate::wire::DecodeError;
 
-/// Why a stream was closed. Every kind has one outcome, in the table of [`ErrorKind`].
+/// The error for which a stream was closed. [`ErrorKind`] lists the kinds and their outcome.
 ///
-/// [`source`](StdError::source) is the error behind it, where there is one: what a policy returned, or why a frame could not be read. Two
-/// errors are equal if they have the same kind and say the same.
+/// [`source`](StdError::source) is the cause, if there is one: the error that a policy returned, or the reason why a frame could not be read. Messages
+/// of this crate never quote the stream. Two errors are equal if kind and message are.
 #[derive(Debug, Clone)]
 pub struct Error {
     kind: ErrorKind,
@@ -30,13 +30,13 @@ impl Error {
         self
     }
 
-    /// What went wrong.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// Whose fault it is.
+    /// The party at fault.
     #[must_use]
     pub fn origin(&self) -> Origin {
         match self.kind {
@@ -93,11 +93,11 @@ impl From<DecodeError> for Error {
     }
 }
 
-/// Whose fault an [`Error`] is.
+/// The party at fault for an [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Origin {
-    /// The model's side.
+    /// The upstream: the model API, or the connection to it.
     Upstream,
     /// A policy.
     Policy,
@@ -120,25 +120,24 @@ impl fmt::Display for Origin {
 
 /// The kinds of errors.
 ///
-/// The outcome is the same for all: what is held is dropped and recorded, every policy's
-/// [`on_end`](crate::policy::Policy::on_end) is called with [`End::Cut`](crate::policy::End::Cut) (a policy that itself
-/// failed is not called again), the client gets the format's error event, and nothing after it.
+/// Every kind has the same outcome. Held blocks are dropped and recorded. [`on_end`](crate::policy::Policy::on_end) of every policy is called with
+/// [`End::Cut`](crate::policy::End::Cut), but for a policy that itself failed. The client gets the format's error event, and nothing after it.
 ///
 /// | kind | when |
 /// |---|---|
-/// | `Malformed` | a frame is not JSON of the format, or a known key stands twice in one object, in whatever spelling a lax parser takes |
-/// | `Ambiguous` | what came has no single meaning that could be written (rule 28): a call of two kinds, a part of one call that belongs to another |
-/// | `WrongFormat` | a frame is of another format than the one that was named, or a whole response is of none |
-/// | `FrameTooLarge` | a frame is over [`Limits::frame`](crate::limits::Limits::frame) |
-/// | `LateDelta` | a delta for a block that was complete |
+/// | `Malformed` | a frame is not JSON of the format, or a known key stands twice in one object, in any spelling that a lax parser accepts |
+/// | `Ambiguous` | clients read different things from the frame, and none of them could be written for all ([rule 28](crate::guide::rules#rule-28)): a call of two kinds, a part of one call that belongs to another |
+/// | `WrongFormat` | a frame is of another format than the named one, or a whole response is of no known format |
+/// | `FrameTooLarge` | a frame exceeds [`Limits::frame`](crate::limits::Limits::frame) |
+/// | `LateDelta` | a delta belongs to a block that was complete |
 /// | `Renamed` | a later delta gives a call another name |
-/// | `AfterTerminal` | a delta after the terminal marker |
-/// | `CopyDisagrees` | a restatement says something else than the deltas did |
+/// | `AfterTerminal` | a delta follows the terminal marker |
+/// | `CopyDisagrees` | a copy differs from the deltas of its block |
 /// | `Transport` | the upstream's bytes ended with an error |
-/// | `Idle` | the upstream was silent for too long |
+/// | `Idle` | the upstream sent nothing for [`Limits::idle`](crate::limits::Limits::idle) |
 /// | `PolicyFailed`, `PolicyPanicked`, `PolicyTimedOut` | a hook did not return `Ok` in time |
 /// | `HeldLimit`, `BlockLimit`, `BlocksLimit`, `ChoicesLimit` | a limit was reached |
-/// | `Host` | the host ended the stream through its [handle](crate::processor::Handle) |
+/// | `Host` | the host stopped the stream with its [handle](crate::processor::Handle) |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[allow(missing_docs)]

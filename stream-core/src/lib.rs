@@ -235,7 +235,8 @@ pub mod guide {
     //! The [architecture] of the crate, the [rules] that its tests cite, and [calls written as text](text_calls).
 
     // The first definition of a link counts: these lead to pages of this documentation where the guides lead to files.
-    #[doc = "[rules]: crate::guide::rules"]
+    #[doc = "[rule 20]: crate::guide::rules#rule-20"]
+    #[doc = "[rule 21]: crate::guide::rules#rule-21"]
     #[doc = include_str!("../docs/architecture.md")]
     pub mod architecture {}
 

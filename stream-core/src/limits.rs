@@ -1,8 +1,9 @@
-//! Limits, each with a clear error and a valid ending (rule 26).
+//! Limits of a stream.
 
 use std::time::Duration;
 
-/// The memory and time that one stream may use. The defaults are far above any recorded stream.
+/// The memory and time that one stream may use. A stream that reaches a limit ends with the format's error event and an
+/// [`ErrorKind`](crate::ErrorKind) of that limit. The defaults are far above any recorded stream.
 ///
 /// ```
 /// use std::time::Duration;
@@ -14,76 +15,76 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The longest frame, in bytes.
+    /// The length of the longest frame, in bytes.
     pub frame: usize,
-    /// The most text or arguments kept of one block, in bytes; only counted where a policy needs the text.
+    /// The text or arguments of one block, in bytes. Counted only where a policy needs them.
     pub block: usize,
-    /// The most bytes held back at once, over all stages.
+    /// The bytes held at once, over all stages.
     pub held: usize,
-    /// The most blocks in one stream. A block costs about 1.6 kB for each policy of the chain, however little it says: the
-    /// default, 16,384, is about as much memory as [`held`](Self::held).
+    /// The number of blocks. A block costs about 1.6 kB per stage, however short it is: the default, 16,384, is about as much memory as
+    /// [`held`](Self::held).
     pub blocks: usize,
-    /// The most choices in one stream.
+    /// The number of choices.
     pub choices: usize,
-    /// The longest silence of the upstream.
+    /// The time without a byte from the upstream.
     pub idle: Duration,
-    /// The longest time a policy's hook or decision may take.
+    /// The time of one hook, and of one decision.
     pub policy: Duration,
-    /// After how long a silence towards the client a keep-alive is sent; `None`: never.
+    /// The time without a byte to the client after which a keep-alive is written while something is held; `None` for no keep-alives.
     pub keep_alive: Option<Duration>,
 }
 
 impl Limits {
-    /// Sets the longest frame, in bytes.
+    /// Sets [`frame`](Self::frame).
     #[must_use]
     pub const fn frame(mut self, bytes: usize) -> Self {
         self.frame = bytes;
         self
     }
 
-    /// Sets the most text or arguments kept of one block, in bytes.
+    /// Sets [`block`](Self::block).
     #[must_use]
     pub const fn block(mut self, bytes: usize) -> Self {
         self.block = bytes;
         self
     }
 
-    /// Sets the most bytes held back at once.
+    /// Sets [`held`](Self::held).
     #[must_use]
     pub const fn held(mut self, bytes: usize) -> Self {
         self.held = bytes;
         self
     }
 
-    /// Sets the most blocks in one stream.
+    /// Sets [`blocks`](Self::blocks).
     #[must_use]
     pub const fn blocks(mut self, blocks: usize) -> Self {
         self.blocks = blocks;
         self
     }
 
-    /// Sets the most choices in one stream.
+    /// Sets [`choices`](Self::choices).
     #[must_use]
     pub const fn choices(mut self, choices: usize) -> Self {
         self.choices = choices;
         self
     }
 
-    /// Sets the longest silence of the upstream.
+    /// Sets [`idle`](Self::idle).
     #[must_use]
     pub const fn idle(mut self, time: Duration) -> Self {
         self.idle = time;
         self
     }
 
-    /// Sets the longest time a policy's hook or decision may take.
+    /// Sets [`policy`](Self::policy).
     #[must_use]
     pub const fn policy(mut self, time: Duration) -> Self {
         self.policy = time;
         self
     }
 
-    /// Sets after how long a silence towards the client a keep-alive is sent while something is held; `None`: never.
+    /// Sets [`keep_alive`](Self::keep_alive).
     #[must_use]
     pub const fn keep_alive(mut self, every: Option<Duration>) -> Self {
         self.keep_alive = every;

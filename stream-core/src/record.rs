@@ -1,4 +1,4 @@
-//! What was done to a stream, for the host.
+//! Records: the decisions over a stream, for the host.
 
 use std::time::Duration;
 
@@ -6,35 +6,32 @@ use crate::block::BlockKey;
 use crate::ending::Ending;
 use crate::error::Error;
 
-/// One decision that was carried out, or that a policy which is only [monitored](crate::policy::Stage::monitor) would
-/// have had carried out. A decision never holds text of the stream.
+/// The record of one decision, carried out or, for a [dry run](crate::policy::Stage::monitor), noted. A record holds no text of the stream.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Decision {
     /// The name of the policy.
     pub policy: String,
-    /// The block that was decided over, if the decision is about one.
+    /// The block, if the decision is about one.
     pub block: Option<BlockKey>,
-    /// What was done.
+    /// The action.
     pub action: Action,
-    /// What brought the decision about.
+    /// The cause, for programs.
     pub cause: Cause,
-    /// Why, in the policy's words.
+    /// The reason, in the words of the policy or its judge.
     pub reason: Option<String>,
-    /// How many bytes of frames the decision was about.
+    /// The number of bytes of frames that the decision was about.
     pub bytes: usize,
-    /// How long those bytes had been held.
+    /// The time for which those bytes were held.
     pub held: Duration,
-    /// Whether the decision took place. A decision of a [monitored](crate::policy::Stage::monitor) policy did not: the stream is as if the
-    /// policy were not there.
+    /// `true` if the decision was carried out; `false` for a [dry run](crate::policy::Stage::monitor).
     pub enforced: bool,
-    /// What the client is told, where the decision [ended](Action::Terminated) the stream: with the code and the type that the host
-    /// names, where the policy names none.
+    /// The ending, where the decision [ended](Action::Terminated) the stream, with the host's code and type where the policy sets none.
     pub ending: Option<Box<Ending>>,
 }
 
 impl Decision {
-    /// A decision of a policy that is enforced, over the whole stream.
+    /// Creates the record of an enforced decision over the whole stream.
     #[must_use]
     pub fn new(policy: impl Into<String>, action: Action, cause: Cause) -> Self {
         Self {
@@ -50,22 +47,22 @@ impl Decision {
         }
     }
 
-    /// Whether what the client gets differs from what the upstream sent.
+    /// Returns whether the decision changed what the client gets.
     #[must_use]
     pub fn is_edit(&self) -> bool {
         self.enforced && self.action.is_edit()
     }
 }
 
-/// What a [`Decision`] did.
+/// The action of a [`Decision`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Action {
-    /// Held parts of a block were released as they came.
+    /// Held parts of a block were released unchanged.
     Released,
     /// Parts of a block were dropped.
     Dropped,
-    /// A block, or a chunk of it, left with other content.
+    /// A block, or a chunk of it, was written with other content.
     Edited,
     /// Text was inserted.
     Inserted,
@@ -93,35 +90,36 @@ impl Action {
         }
     }
 
-    /// Whether what the client gets differs from what the upstream sent, where it is carried out.
+    /// Returns whether the action, once carried out, changes what the client gets.
     #[must_use]
     pub fn is_edit(self) -> bool {
         !matches!(self, Self::Released)
     }
 }
 
-/// What brought a [`Decision`] about. A record's sentence is for people; this is for programs.
+/// The cause of a [`Decision`], for programs; the [reason](Decision::reason) is for people.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cause {
-    /// The policy decided, in a hook or by a judge's verdict.
+    /// A verdict of the policy, in a hook or by a judge.
     #[default]
     Verdict,
-    /// A deadline passed: a judge took too long, or the time of [`Decide::after`](crate::policy::Decide::after) came.
+    /// A deadline: a judge was late, or the time of [`Decide::after`](crate::policy::Decide::after) was over.
     Deadline,
-    /// The stream ended while the block was held.
+    /// The end of the stream, while the block was held.
     StreamEnded,
-    /// The policy or its judge failed.
+    /// A failure of the policy or its judge.
     PolicyFailed,
-    /// The host decided, whatever the policy was waiting for.
+    /// A command of the host, with its [handle](crate::processor::Handle).
     Host,
-    /// The frame has no single meaning as it came, or a copy disagreed with what it copies (rules 19 and 28).
+    /// The wire: clients would read different things from the frame ([rule 28](crate::guide::rules#rule-28)), or a copy disagreed with its block ([rule 19](crate::guide::rules#rule-19)).
     Wire,
 }
 
-/// Sees what happens in a stream as it happens: the seam for logs, metrics and transcripts.
+/// An observer of a stream, for logs, metrics and transcripts. Every method has a default that does nothing.
 ///
-/// Every method has a default that does nothing.
+/// Methods are called while the stream is processed: an observer that blocks delays it. [`decision`](Self::decision) holds no text of the
+/// stream; [`input`](Self::input), [`step`](Self::step), [`written`](Self::written) and [`output`](Self::output) do.
 ///
 /// ```
 /// use std::sync::mpsc::{Sender, channel};
@@ -152,42 +150,42 @@ pub enum Cause {
 /// # }
 /// ```
 pub trait Observer: Send {
-    /// A frame came from the upstream.
+    /// Observes a frame of the upstream.
     fn input(&mut self, frame: &[u8]) {
         let _ = frame;
     }
 
-    /// A step is about to be shown to a policy.
+    /// Observes a step, before the policy is called.
     fn step(&mut self, step: &StepView<'_>) {
         let _ = step;
     }
 
-    /// A hook returned, and what it staged was carried out.
+    /// Observes the effects of a hook, after they were carried out.
     fn staged(&mut self, staged: &StagedView<'_>) {
         let _ = staged;
     }
 
-    /// The verdict on a block came, or its deadline passed, and was carried out.
+    /// Observes the verdict of a judge or of a deadline, after it was carried out.
     fn verdict(&mut self, verdict: &VerdictView<'_>) {
         let _ = verdict;
     }
 
-    /// A decision was carried out.
+    /// Observes a decision.
     fn decision(&mut self, decision: &Decision) {
         let _ = decision;
     }
 
-    /// Bytes were written for the client: this is what came of the step before. The bytes leave when the host takes them.
+    /// Observes the bytes that the writer made of the step before. The host has not taken them yet.
     fn written(&mut self, bytes: &[u8]) {
         let _ = bytes;
     }
 
-    /// Bytes leave for the client.
+    /// Observes bytes that the host takes for the client.
     fn output(&mut self, bytes: &[u8]) {
         let _ = bytes;
     }
 
-    /// The stream was closed for an error.
+    /// Observes the error that closed the stream.
     fn error(&mut self, error: &Error) {
         let _ = error;
     }
@@ -201,15 +199,15 @@ pub struct StepView<'a> {
     pub stage: usize,
     /// The name of the stage's policy.
     pub policy: &'a str,
-    /// What came.
+    /// The chunk of the step.
     pub chunk: &'a crate::chunk::Chunk,
-    /// Everything folded so far in this stage.
+    /// The state of the stage.
     pub state: &'a crate::state::StreamState,
-    /// How many bytes all stages hold.
+    /// The number of bytes that all stages hold.
     pub held: usize,
 }
 
-/// What a hook staged, for an [`Observer`].
+/// The effects of a hook, for an [`Observer`].
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct StagedView<'a> {
@@ -217,15 +215,15 @@ pub struct StagedView<'a> {
     pub stage: usize,
     /// The name of the stage's policy.
     pub policy: &'a str,
-    /// How the stream ended, if it was `on_end`.
+    /// The end of the stream, if the hook was `on_end`.
     pub end: Option<&'a crate::policy::End>,
-    /// What was staged, in order.
+    /// The effects, in order.
     pub effects: &'a [Staged],
-    /// How many bytes all stages hold now.
+    /// The number of bytes that all stages hold afterwards.
     pub held: usize,
 }
 
-/// A verdict on a block, for an [`Observer`]. The [`Decision`] tells what the verdict was.
+/// A verdict over a block, for an [`Observer`]. The [`Decision`] has the action.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct VerdictView<'a> {
@@ -233,51 +231,51 @@ pub struct VerdictView<'a> {
     pub stage: usize,
     /// The name of the stage's policy.
     pub policy: &'a str,
-    /// The block that was judged.
+    /// The block.
     pub block: BlockKey,
-    /// How many bytes all stages hold now.
+    /// The number of bytes that all stages hold afterwards.
     pub held: usize,
 }
 
-/// One effect that a hook staged. An effect never holds text of the stream here.
+/// One effect of a hook, without text of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Staged {
     /// The step's chunk was sent.
     Send {
-        /// With other text or arguments.
+        /// `true` if the chunk has other text or arguments.
         edited: bool,
     },
     /// The step's chunk was held.
     Buffer {
-        /// With other text or arguments.
+        /// `true` if the chunk has other text or arguments.
         edited: bool,
     },
-    /// What is held of a block was released, or of all blocks.
+    /// The held parts of a block were released, or of all blocks.
     Flush(Option<BlockKey>),
     /// The oldest held chunks of a block were released.
     Release {
         /// The block.
         block: BlockKey,
-        /// How many of its chunks.
+        /// The number of chunks.
         chunks: usize,
-        /// How many of them with other text or arguments.
+        /// The number of chunks with other text or arguments.
         edited: usize,
-        /// Whether what waits behind the block in its choice was dropped.
+        /// `true` if sent chunks behind the block in its choice were dropped.
         cuts: bool,
     },
-    /// What is held of a block was dropped.
+    /// The held parts of a block were dropped.
     Discard(BlockKey),
     /// A block was replaced.
     Replace(BlockKey),
-    /// A call that was written as text became a structured one.
+    /// A call written as text became a structured call.
     Promote(BlockKey),
     /// Text was inserted.
     Insert,
     /// The stream was ended.
     Terminate,
-    /// A block waits for a verdict.
+    /// A judge was started over a block.
     Decide(BlockKey),
-    /// A block gets a verdict after a time.
+    /// A verdict over a block was set for a later time.
     SettleAfter(BlockKey),
 }

@@ -1,4 +1,4 @@
-//! What the host knows of the request: model, offered tools, and whatever else it wants policies to know.
+//! Facts of the request: model, offered tools, and values of the host's own.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 pub use stream_text_calls::Tool;
 
-/// Facts of the request, readable from every hook through [`Context::request`](crate::context::Context::request).
+/// The facts of a request that policies may read, with [`Context::request`](crate::context::Context::request).
 ///
 /// ```
 /// use stream_core::{Request, Tool};
@@ -20,7 +20,7 @@ pub use stream_text_calls::Tool;
 /// assert_eq!(request.tools()[0].name(), "search");
 /// ```
 ///
-/// Clones share the extensions; an extension that is added to a clone is the clone's own.
+/// Clones share their extensions. An extension that is added to a clone is not added to the original.
 #[derive(Clone, Default)]
 #[must_use]
 pub struct Request {
@@ -32,76 +32,76 @@ pub struct Request {
 }
 
 impl Request {
-    /// No facts.
+    /// Creates a request without facts.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The model that was asked for.
+    /// Sets the requested model.
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// A tool that was offered.
+    /// Adds an offered tool.
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
         self
     }
 
-    /// How many choices (`n`, `candidateCount`) were asked for. A client that asked for several goes by their numbers; the
-    /// others may go by their positions, so that a choice above the first is put where both find it (rule 28).
+    /// Sets the number of requested choices (`n`, `candidateCount`). A client that asked for several tells choices apart by number; other
+    /// clients may take them by position, so a later choice is written where both find it ([rule 28](crate::guide::rules#rule-28)).
     pub fn choices(mut self, choices: u32) -> Self {
         self.choices = Some(choices);
         self
     }
 
-    /// A value of the host's own type; one of each type.
+    /// Adds a value of the host's own type. A second value of the same type replaces the first.
     pub fn extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.extensions.insert(TypeId::of::<T>(), Arc::new(value));
         self
     }
 
-    /// Says that the host looked for the [session](SessionKey) of this request and found none.
+    /// Declares that the request has no [session](SessionKey).
     ///
-    /// A policy that [counts by session](crate::policy::Needs::session) then counts nothing in this stream. A request that
-    /// neither names its session nor says this is refused for such a policy: the host has forgotten to look.
+    /// A policy that [counts by session](crate::policy::Needs::session) then counts nothing in this stream. For such a policy, a request that
+    /// neither names a session nor declares this is refused, since the host may have forgotten to look.
     pub fn without_session(mut self) -> Self {
         self.extensions.remove(&TypeId::of::<SessionKey>());
         self.has_no_session = true;
         self
     }
 
-    /// The model that was asked for, if the host said so.
+    /// The requested model, if the host set one.
     #[must_use]
     pub fn model_name(&self) -> Option<&str> {
         self.model.as_deref()
     }
 
-    /// The tools that were offered.
+    /// The offered tools.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
 
-    /// How many choices were asked for, if the host said so.
+    /// The number of requested choices, if the host set it.
     #[must_use]
     pub fn asked_choices(&self) -> Option<u32> {
         self.choices
     }
 
-    /// The host's value of this type.
+    /// The value of this type, if the host added one.
     #[must_use]
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.extensions.get(&TypeId::of::<T>())?.downcast_ref()
     }
 
-    /// The session that the request belongs to, if the host named one.
+    /// The session of the request, if the host named one.
     #[must_use]
     pub fn session(&self) -> Option<&SessionKey> {
         self.get()
     }
 
-    /// Whether the host looked for a session, whether or not the request has one.
+    /// Returns whether the host looked for a session, found or not.
     pub(crate) fn tells_session(&self) -> bool {
         self.has_no_session || self.session().is_some()
     }
@@ -118,10 +118,9 @@ impl fmt::Debug for Request {
     }
 }
 
-/// The session that a request belongs to: the [extension](Request::extension) by which policies count over several
-/// requests.
+/// The session of a request: the [extension](Request::extension) by which policies count over several requests.
 ///
-/// The host chooses the name. A name that a client can choose at will gives that client a new session whenever it likes.
+/// The host chooses the name. A client that can choose its own session starts a new one at will, and defeats every count.
 ///
 /// ```
 /// use stream_core::{Request, SessionKey};
@@ -133,7 +132,7 @@ impl fmt::Debug for Request {
 pub struct SessionKey(String);
 
 impl SessionKey {
-    /// The session with this name.
+    /// Creates the session of this name.
     #[must_use]
     pub fn new(key: impl Into<String>) -> Self {
         Self(key.into())
@@ -146,9 +145,8 @@ impl SessionKey {
     }
 }
 
-/// The tags around calls that are written as text for which a request asks, as `open,close`: the
-/// [extension](Request::extension) by which a policy that rewrites tags is told. A policy takes only tags that its
-/// settings allow.
+/// The tags, as `open,close`, that a request asks for around calls written as text: the [extension](Request::extension) for a policy that
+/// rewrites tags. A policy honours only tags that its settings allow.
 ///
 /// ```
 /// use stream_core::{CallTags, Request};
@@ -160,13 +158,13 @@ impl SessionKey {
 pub struct CallTags(String);
 
 impl CallTags {
-    /// These tags.
+    /// Creates the extension.
     #[must_use]
     pub fn new(tags: impl Into<String>) -> Self {
         Self(tags.into())
     }
 
-    /// The tags, as they were asked for.
+    /// The requested tags.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

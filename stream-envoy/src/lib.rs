@@ -1,14 +1,14 @@
-//! Police the answers of model APIs in Envoy: an external processor (`ext_proc`) over any
+//! An external processor for Envoy (`ext_proc`) that runs policies over the answers of model APIs, with any
 //! [`PolicyLayer`](stream_http::PolicyLayer).
 //!
-//! One gRPC stream of Envoy's is one exchange of a request and its response. The layer stands between them as it does in any
-//! other server, and the service behind the layer is [`Upstream`]: Envoy itself. Calling it sends the request on; the
-//! response that it returns is the upstream's. So routes, facts, refusals, content codings, streams and whole answers are
-//! handled as `stream-http` handles them, and nothing reaches the upstream before the request was read.
+//! One gRPC stream is one exchange of a request and its response. The inner service of the layer is [`Upstream`], which is Envoy itself: a call
+//! sends the request on, and returns the upstream's response. Routes, facts, refusals, content codings, streams and whole answers
+//! are therefore those of `stream-http`, and the upstream gets nothing before the request was read.
 //!
-//! [`ExtProc`] is the service, [`Server`] serves it with the windows it needs. Envoy has to be configured for
-//! `FULL_DUPLEX_STREAMED` bodies in both directions: the first message of an exchange is checked for that. The
-//! [guide] has the settings, each with its reason.
+//! [`ExtProc`] is the gRPC service, and [`Server`] serves it with the flow-control windows that it needs. Envoy has to be configured for
+//! `FULL_DUPLEX_STREAMED` bodies in both directions; the first message of an exchange is checked for that. **Envoy passes the rest of a response
+//! unseen when a processor closes its stream cleanly in the middle**: `ExtProc` ends every unfinished exchange with an error status. The
+//! [guide] has the settings of Envoy, each with its reason.
 
 pub mod bootstrap;
 mod codec;

@@ -1,9 +1,16 @@
-//! Police the answers of model APIs in any http service: a tower layer over [`stream_core`].
+//! A tower layer that runs policies over the answers of model APIs, in any `http` service.
 //!
-//! [`PolicyLayer`] recognises Chat Completions, Responses, Messages and Gemini by path and by content, reads what a
-//! request asks for, and takes every answer that carries model output through the policies that a function of yours
-//! chooses: streams as they come, whole answers as wholes. Everything it does not understand is refused unless
-//! [`Settings`] say otherwise. The [guide] tells the rest.
+//! [`PolicyLayer`] recognises Chat Completions, Responses, Messages and Gemini by path and by content, reads the model and the tools of the
+//! request, and runs the policies that your function returns (a [`Plan`]) over every answer with model output, streamed or whole. Routes and
+//! answers that the layer cannot read are refused, unless [`Settings`] let them pass. The [guide] lists routes, outcomes and limits.
+//!
+//! | item | what it is |
+//! |---|---|
+//! | [`PolicyLayer`], [`PolicyService`] | the layer and its service |
+//! | [`Facts`] | the facts of a request: API, model, tools, session, headers |
+//! | [`Plan`] | the policies for one answer, with settings and an observer |
+//! | [`Settings`] | routes, limits, sessions, statuses |
+//! | `tool_loop` (feature `tool-loop`) | tools that the proxy runs itself |
 //!
 //! ```
 //! use bytes::Bytes;
@@ -13,7 +20,7 @@
 //! use stream_http::{Facts, Plan, PolicyLayer, RequestBody};
 //! use tower::{ServiceBuilder, ServiceExt as _, service_fn};
 //!
-//! /// Holds every call until it is complete; `rm` never leaves.
+//! /// Holds every call until it is complete, and drops `rm`.
 //! fn no_rm() -> impl SyncPolicy {
 //!     each_call(|call, _| match call.name() {
 //!         "rm" => Verdict::drop("rm is not allowed"),

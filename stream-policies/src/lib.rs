@@ -1,7 +1,37 @@
-//! Bundled policies for model streams: gates, judges, redaction, validation, and how they compose.
+//! Bundled policies for model streams: gates, judges, redaction, validation, quotas, and their composition.
 //!
-//! Each folder holds one policy and has the same grammar: documentation with an example that runs, its settings, the
-//! policy, its tests.
+//! | policy | what it does |
+//! |---|---|
+//! | [`Passthrough`] | nothing |
+//! | [`ToolGate`] | holds each tool call until it is complete and judged; sends text at once |
+//! | [`BufferedJudge`] | holds everything until a completed call was judged |
+//! | [`FinishGate`] | holds each call until it is finished |
+//! | [`ValidateParameters`] | drops calls whose arguments are not what their tool takes |
+//! | `Redact` (feature `patterns`) | replaces secrets in every string |
+//! | `StopOn` (feature `patterns`) | ends the answer at a phrase |
+//! | [`Quota`] | ends answers that are too long or too slow |
+//! | [`HideReasoning`] | drops reasoning |
+//! | [`Inject`] | inserts a notice |
+//! | [`RewriteTags`], [`PromoteTextCalls`], [`DemoteCalls`] | rewrite calls in text, make them structured, and the reverse |
+//!
+//! A gate asks a [judge]; [`compose`] has conditions and the order of a chain; [`config`] reads policies from a file; [`observe`] has sinks for
+//! decisions. The page of each policy has its settings, what it holds and for how long, and an example that runs. The [guide] compares
+//! them.
+//!
+//! ```
+//! use stream_core::Verdict;
+//! use stream_policies::{CompletedCall, ToolGate};
+//! use stream_testkit::{Replay, Script, WireKind};
+//!
+//! let gate = || ToolGate::new(async |call: CompletedCall| match call.name() {
+//!     "read_file" => Ok(Verdict::Release),
+//!     _ => Ok(Verdict::drop("only files are read")),
+//! });
+//! let script = Script::new().text("Let me see.").call("call_1", "shell", "{}").call("call_2", "read_file", "{}");
+//! let view = Replay::new(script.to_log(WireKind::Gemini)).policy(gate).run().view();
+//! let names: Vec<_> = view.choices[0].calls.iter().map(|call| call.name.as_str()).collect();
+//! assert_eq!(names, ["read_file"]);
+//! ```
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,8 +1,8 @@
 //! Tool calls that a model writes into its text: dialects as data, and one resumable scanner for all of them.
 //!
-//! A model that is served without a channel for tools writes its calls into the text, each model family in its own way. A
-//! [`Dialect`] describes one such way, a [`DialectSet`] says which dialects are searched for, and a [`Scanner`] finds calls in a text
-//! that arrives in pieces.
+//! A model that is served without a channel for tools writes its calls into the text, each model family in its own dialect. A
+//! [`Dialect`] describes one, a [`DialectSet`] is the set that is searched for, and a [`Scanner`] finds calls in a text that
+//! arrives in pieces.
 //!
 //! ```
 //! use stream_text_calls::{DialectSet, Event, ScanOptions, Scanner};
@@ -37,22 +37,22 @@
 //! # What a scan guarantees
 //!
 //! - The ranges of all [events](Event) cover the text once, in order. No byte is lost, and none is reported twice.
-//! - Events do not depend on how the text was cut into pieces, and nothing is reported that could still become a marker.
-//! - The cost of a scan is linear in the length of the text: no byte is looked at more than a bounded number of times.
-//! - Arguments are never repaired. Text that begins like a call and is none is prose, or, where [`ScanOptions`] ask for it,
+//! - Events do not depend on how the text was cut into pieces. Text that could still become a marker is not reported yet.
+//! - The cost of a scan is linear in the length of the text: each byte is read a bounded number of times.
+//! - Arguments are never repaired. Text that only begins like a call is prose, or, where [`ScanOptions`] ask for it,
 //!   [`Unparsed`] with the [`Problem`] and its place.
 //!
 //! # Which calls count
 //!
-//! [`ScanOptions`] say whether a call counts inside of code fences, inside of reasoning, and if it names a [`Tool`] that was not
-//! offered. [`ScanOptions::strict`] is for whoever guards a client whose parser may be less careful.
+//! [`ScanOptions`] set whether a call counts inside code fences, inside reasoning, and under the name of a [`Tool`] that was not
+//! offered. [`ScanOptions::strict`] counts all of them, for a gate before a client whose parser may be less careful.
 //!
 //! # Writing and checking calls
 //!
-//! [`Dialect::write`] writes a call in a dialect, [`TextCall::rewritten`] writes a call that was found with another name or other
-//! arguments, and [`validate`] says what is wrong with tagged calls, and where.
+//! [`Dialect::write`] writes a call in a dialect, [`TextCall::rewritten`] writes a found call with another name or other
+//! arguments, and [`validate`] lists the problems of tagged calls, with their places.
 //!
-//! The crate knows nothing of wire formats, frames or policies.
+//! The crate does not depend on wire formats, frames or policies.
 
 mod active;
 mod code;

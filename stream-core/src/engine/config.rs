@@ -1,4 +1,4 @@
-//! Settings of one stream.
+//! The settings of a stream.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,7 +9,7 @@ use crate::sse::Framing;
 use crate::text_calls::{DialectSet, ScanOptions};
 use crate::wire::{SharedFormat, WriterOptions};
 
-/// Settings of one stream.
+/// The settings of a stream: format, request, limits, endings, calls written as text.
 ///
 /// ```
 /// use stream_core::{Config, Limits, Request, Tool, wire};
@@ -31,7 +31,7 @@ pub struct Config {
     pub(crate) lane: bool,
 }
 
-/// What many streams have in common. They share it, until one of them says something else.
+/// Settings that many streams share, until one of them changes its own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
     pub(crate) formats: Vec<SharedFormat>,
@@ -56,22 +56,23 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Names the wire format, instead of finding it out from the frames.
+    /// Sets the wire format. A stream of another format is closed with [`ErrorKind::WrongFormat`](crate::ErrorKind::WrongFormat). By default
+    /// the format is recognised from the first frames.
     pub fn format(mut self, format: SharedFormat) -> Self {
         self.format = Some(format);
         self
     }
 
-    /// Adds a wire format to those that are looked for, before the built-in ones.
+    /// Adds a wire format to those that are recognised, before the built-in ones.
     ///
-    /// A format whose streams are [lines](crate::sse::Framing::Lines) is found only in whole responses: frames have to be cut before
-    /// they can tell their format. Streams of such a format are [named](Self::format).
+    /// A format whose frames are [lines](crate::sse::Framing::Lines) is recognised only in whole responses, since the framing of a stream has to
+    /// be known before its first frame. For streams of such a format, set [`format`](Self::format).
     pub fn also(mut self, format: SharedFormat) -> Self {
         self.change().formats.push(format);
         self
     }
 
-    /// How the stream is cut into frames.
+    /// The framing of the stream.
     pub(crate) fn framing(&self) -> Framing {
         self.format.as_ref().map_or_else(Framing::default, |format| format.framing())
     }
@@ -86,69 +87,67 @@ impl Config {
         self
     }
 
-    /// What is known of the request.
+    /// The facts of the request.
     pub fn requested(&self) -> &Request {
         &self.request
     }
 
-    /// Says what is known of the request.
+    /// Sets the facts of the request.
     pub fn request(mut self, request: impl Into<Arc<Request>>) -> Self {
         self.request = request.into();
         self
     }
 
-    /// The text that stands in for an answer of which everything was dropped; `None` for no text.
+    /// Sets the text of an answer of which everything was dropped; `None` for no text.
     pub fn empty_notice(mut self, notice: Option<&str>) -> Self {
         self.change().writer.empty_notice = notice.map(Into::into);
         self
     }
 
-    /// The code of errors with which policies end the stream, unless a policy [names one](crate::Ending::with_code). By default it is
+    /// Sets the code of error endings of policies that [set none](crate::Ending::with_code). The default is
     /// [`Ending::BLOCKED_BY_POLICY`](crate::Ending::BLOCKED_BY_POLICY), on every API.
     pub fn error_code(mut self, code: &str) -> Self {
         self.change().ending_words.code = Some(code.into());
         self
     }
 
-    /// The type of errors with which policies end the stream, unless a policy [names one](crate::Ending::with_type). By default it is
+    /// Sets the type of error endings of policies that [set none](crate::Ending::with_type). The default is
     /// [`Ending::POLICY_ERROR`](crate::Ending::POLICY_ERROR).
     pub fn error_type(mut self, error_type: &str) -> Self {
         self.change().ending_words.error_type = Some(error_type.into());
         self
     }
 
-    /// Looks for tool calls, and reasoning, that the model writes as text: policies then see them as blocks like any
-    /// other.
+    /// Sets the dialects of [calls written as text](crate::guide::text_calls). Policies see such calls, and reasoning in tags, as blocks.
     ///
-    /// Unless [`text_call_options`](Self::text_call_options) say otherwise, calls count wherever they stand if a policy
-    /// [guards](crate::policy::Needs::guards) calls ([`ScanOptions::strict`]), else outside code and reasoning only. The tools that the
-    /// [request](Self::request) offers are the tools that are known.
+    /// Without [`text_call_options`](Self::text_call_options), calls count everywhere if a policy [guards](crate::policy::Needs::guards) calls
+    /// ([`ScanOptions::strict`]), else only outside code and reasoning. The known tools are those that the [request](Self::request) offers.
     ///
-    /// A set that is empty says that nothing is looked for in this stream. Without any word, a policy that is
-    /// [about](crate::policy::Needs::text_calls) such calls is refused.
+    /// An empty set switches the search off. Where this method is never called, a policy that [handles](crate::policy::Needs::text_calls) such
+    /// calls is refused.
     pub fn text_calls(mut self, dialects: DialectSet) -> Self {
         self.change().text_calls = Some(dialects);
         self
     }
 
-    /// Says which calls count that are written as text.
+    /// Sets which calls written as text count.
     pub fn text_call_options(mut self, options: ScanOptions) -> Self {
         self.change().text_call_options = Some(options);
         self
     }
 
-    /// Completes the calls of a choice at its finish and not before, unless the format ends them itself: for a provider that
-    /// sends more of a call whose arguments were one whole JSON value when the next block started (rule 5). Deltas of calls
+    /// Sets whether the calls of a choice complete only at its finish, unless the format ends them itself. Some providers send more of a call
+    /// whose arguments were one whole JSON value when the next block started, which by default closes the stream ([rule 5](crate::guide::rules#rule-5)). Deltas of calls
     /// that are not whole may take turns in any case.
     pub fn interleaved_calls(mut self, allowed: bool) -> Self {
         self.change().interleaved = allowed;
         self
     }
 
-    /// Sets whether text frames that nobody holds may leave without being read in full; they may by default.
+    /// Sets whether text frames that no policy needs may pass without being read in full; `true` by default.
     ///
-    /// The stream is the same either way: every frame that leaves so is byte for byte like frames before it that were read, but
-    /// for values that the format [lists](crate::wire::WireFormat::holes). Without it, a frame costs about ten times as much.
+    /// The output is the same either way: a frame passes so only if its bytes equal those of frames that were read, but for the values that the
+    /// format [lists](crate::wire::WireFormat::holes). Without the lane, a frame costs about ten times as much.
     pub fn lane(mut self, allowed: bool) -> Self {
         self.lane = allowed;
         self

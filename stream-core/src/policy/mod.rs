@@ -1,4 +1,4 @@
-//! The seam: what a policy is, what it looks at, what it answers.
+//! Policies: the traits, their needs, stages and verdicts.
 
 mod needs;
 mod small;
@@ -25,18 +25,28 @@ pub use stage::{Chain, OnFailure, Stage};
 pub(crate) use verdict::With;
 pub use verdict::{Decide, Release, Replacement, Verdict, VerdictFuture};
 
-/// Decides over one stream.
+/// A policy over one stream.
 ///
-/// A policy is one value per stream, made by a factory: streams share no state unless the policy shares it itself.
-/// How a policy is run (a time limit, what its failure means, whether it is enforced) is said of its [`Stage`].
+/// Every stream has a policy value of its own: streams share no state unless the policy shares it itself. The [`Stage`] of a
+/// policy holds how it is run: a time limit, whether it fails open, whether it is a dry run.
 ///
 /// Most policies are smaller than this trait: [`each_call`] decides over complete tool calls, [`policy_fn`] over steps. A
 /// policy whose hooks never wait implements [`SyncPolicy`], and is a `Policy` by that.
 ///
+/// # Traps
+///
+/// - **A payload chunk that is neither sent nor buffered is dropped**, and recorded. A hook that ignores a chunk hides it.
+/// - **Blocks that are still held after [`on_end`](Self::on_end) are dropped.** A policy that buffers implements `on_end`, or settles
+///   every block when it completes.
+/// - **A cut stream completes nothing.** A call that was cut off is never [`just_completed`](StreamState::just_completed).
+/// - **A stored chunk cannot be sent later**: the hook fails. [`Context::buffer`] holds a chunk in its place, and
+///   [`Context::settle`] releases its block.
+/// - **A hook that awaits delays the stream.** [`Context::decide`] judges a block while the stream is read on.
+///
 /// ```
 /// use stream_core::{Chunk, Context, Policy, PolicyError, StreamState, Verdict, async_trait};
 ///
-/// /// Lets text flow and holds every call until it is complete; `rm` never leaves.
+/// /// Sends text at once, holds every call until it is complete, and drops `rm`.
 /// struct NoRm;
 ///
 /// #[async_trait]
@@ -59,7 +69,7 @@ pub use verdict::{Decide, Release, Replacement, Verdict, VerdictFuture};
 /// ```
 #[async_trait]
 pub trait Policy: Send {
-    /// The name under which decisions are recorded.
+    /// The name of the policy in records; by default the name of its type.
     fn name(&self) -> &str {
         short_name::<Self>()
     }
@@ -67,15 +77,16 @@ pub trait Policy: Send {
     /// The blocks that the policy looks at in the answer to this request; all blocks by default. The engine asks once, when the
     /// stream starts.
     ///
-    /// Blocks that a policy does not look at cost nothing and leave without it. A policy that has nothing to say of a request
-    /// needs nothing: the stream leaves as if the policy were not there.
+    /// Other blocks cost nothing and pass without the policy. Where a policy [needs nothing](Needs::nothing), the stream passes as if the policy
+    /// were not there.
     fn needs(&self, request: &Request) -> Needs {
         let _ = request;
         Needs::everything()
     }
 
-    /// Called at every step the policy [needs](Self::needs). The hook may do what [`Context`] offers; what it does takes
-    /// effect when the hook returns `Ok`, and not at all when it returns `Err`, panics, takes too long or is dropped.
+    /// Handles one step that the policy [needs](Self::needs), with the effects that [`Context`] offers. Effects take place when the hook
+    /// returns `Ok`, and not at all when it returns `Err`, panics, exceeds its time limit or is dropped. A payload chunk without an
+    /// effect is dropped.
     async fn on_chunk(
         &mut self,
         chunk: Chunk,
@@ -83,8 +94,8 @@ pub trait Policy: Send {
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError>;
 
-    /// Called once when the stream is over and every decision has come: the last chance to flush. Blocks that are still
-    /// held afterwards are dropped and recorded. Not called after this policy failed or terminated, nor after
+    /// Handles the end of the stream, once, after every decision: the last chance to release blocks. Blocks that are still held
+    /// afterwards are dropped and recorded. The engine does not call `on_end` after this policy failed or terminated, nor after
     /// [`on_abort`](Self::on_abort).
     async fn on_end(
         &mut self,
@@ -96,12 +107,11 @@ pub trait Policy: Send {
         Ok(())
     }
 
-    /// Called when the client went away, or a later stage ended the stream. Synchronous: it is also called when the stream is
-    /// dropped.
+    /// Handles a client that disconnected, or a later stage that ended the stream. The hook is synchronous, since dropping the stream
+    /// calls it too.
     fn on_abort(&mut self) {}
 
-    /// Runs a hook: how the engine, and wrappers of policies, call `on_chunk` and `on_end`. A hook that never waits answers
-    /// without a future.
+    /// Runs a hook, for the engine and for wrappers of policies. A hook that never waits returns without a future.
     #[doc(hidden)]
     fn run<'a>(&'a mut self, step: Step, state: &'a StreamState, ctx: &'a mut Context<'_>) -> Ran<'a> {
         match step {
@@ -110,18 +120,18 @@ pub trait Policy: Send {
         }
     }
 
-    /// Whether [`run`](Self::run) may answer with a future.
+    /// Returns whether [`run`](Self::run) may return a future.
     #[doc(hidden)]
     fn waits(&self) -> bool {
         true
     }
 }
 
-/// A [`Policy`] whose hooks never wait: the same methods without `async`. No future is made for them, and a host that
-/// cannot wait takes such policies only.
+/// A [`Policy`] whose hooks never wait: the same methods without `async`. No future is boxed for them, and a host that
+/// cannot wait accepts only such policies.
 ///
-/// A hook that cannot wait can still ask somebody: the future that it gives to [`Context::decide`] is polled by the host
-/// while the stream goes on.
+/// A synchronous hook can still start a judge: the host polls the future that [`Context::decide`] takes, while the stream is
+/// read on.
 ///
 /// ```
 /// use stream_core::{Attention, Chunk, Context, Needs, PolicyError, Request, StreamState, SyncPolicy};
@@ -264,7 +274,7 @@ impl Policy for Box<dyn Policy> {
     }
 }
 
-/// What a hook is called with.
+/// The argument of a hook.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum Step {
@@ -274,13 +284,13 @@ pub enum Step {
     End(End),
 }
 
-/// What a hook answered, or the future that will.
+/// The result of a hook, or its future.
 #[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "a future has none")]
 pub enum Ran<'a> {
     /// The hook has returned.
     Now(Result<(), PolicyError>),
-    /// The hook has to be waited for.
+    /// The future of a hook that waits.
     Waits(BoxFuture<'a, Result<(), PolicyError>>),
 }
 
@@ -290,21 +300,37 @@ fn short_name<T: ?Sized>() -> &'static str {
     full.rsplit("::").next().unwrap_or(full)
 }
 
-/// How a stream ended (rule 4).
+/// The end of a stream, for [`Policy::on_end`]. Only a finished stream completes its open blocks ([rule 4](crate::guide::rules#rule-4)).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum End {
-    /// A finish reason or the terminal marker came.
+    /// The stream had its finish reasons or its terminal marker.
     Finished,
-    /// The bytes ended early, or the stream was closed for this error. Open blocks were aborted.
+    /// The bytes ended early, or this error closed the stream. Open blocks were aborted.
     Cut(Option<Error>),
     /// The upstream reported an error in the stream. Open blocks were aborted.
     Failed(UpstreamError),
-    /// An earlier stage ended the stream so.
+    /// An earlier stage ended the stream with this ending. Open blocks were aborted.
     Terminated(Ending),
 }
 
-/// Any error of a policy. Made from every error type by `?`.
+/// Any error of a policy. The operator `?` converts every error type.
+///
+/// ```
+/// use stream_core::{PolicyError, policy_fn};
+///
+/// let strict = policy_fn(|chunk, _state, ctx| {
+///     if let Some(text) = chunk.text() {
+///         std::str::from_utf8(text.as_bytes())?; // any error type
+///         if text.contains('\0') {
+///             return Err(PolicyError::new("expected text, found a NUL"));
+///         }
+///     }
+///     ctx.send(chunk);
+///     Ok(())
+/// });
+/// # let _ = strict;
+/// ```
 pub struct PolicyError(Box<dyn StdError + Send + Sync>);
 
 impl PolicyError {

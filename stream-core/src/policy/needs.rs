@@ -1,4 +1,4 @@
-//! What a policy looks at.
+//! The blocks that a policy looks at.
 
 use std::sync::Arc;
 
@@ -6,17 +6,19 @@ use crate::block::StreamBlock;
 use crate::delta::Channel;
 use crate::scrub::Scrub;
 
-/// What a policy looks at (rule 14).
+/// The blocks that a policy looks at, and how closely.
 ///
-/// A block that the policy does not need leaves without it. A block that the policy needs [`Completed`](Attention::Completed) is held
-/// until it is complete, and shown once.
+/// A block that the policy does not need passes without it and costs nothing. A block that the policy needs [`Completed`](Attention::Completed)
+/// is held until it is complete, and is then one step: the hook releases it, or it stays held.
 ///
 /// ```
-/// use stream_core::{Attention, Needs};
+/// use stream_core::{Attention, Channel, Needs};
 ///
-/// // Text as it comes, calls when they are whole; reasoning, refusals and everything else pass by.
+/// // Every chunk of text, complete calls; reasoning, refusals and opaque blocks pass.
 /// let needs = Needs::nothing().content(Attention::Chunks).calls(Attention::Completed);
-/// # let _ = needs;
+/// assert_eq!(needs.of_channel(Channel::Content), Attention::Chunks);
+/// assert_eq!(needs.of_channel(Channel::Reasoning), Attention::Nothing);
+/// assert_eq!(needs.of_calls(), Attention::Completed);
 /// ```
 #[derive(Debug, Clone)]
 #[must_use]
@@ -37,7 +39,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Every chunk of every kind, and the structural steps.
+    /// Needs for every chunk of every kind, and for structural steps. The default.
     pub const fn everything() -> Self {
         let all = Attention::Chunks;
         Self {
@@ -57,7 +59,7 @@ impl Needs {
         }
     }
 
-    /// Nothing; add to it.
+    /// Needs for nothing. The other methods add to them.
     pub const fn nothing() -> Self {
         let none = Attention::Nothing;
         Self {
@@ -77,80 +79,78 @@ impl Needs {
         }
     }
 
-    /// How much it looks at content.
+    /// Sets the attention for content.
     pub const fn content(mut self, attention: Attention) -> Self {
         self.content = attention;
         self
     }
 
-    /// How much it looks at reasoning.
+    /// Sets the attention for reasoning.
     pub const fn reasoning(mut self, attention: Attention) -> Self {
         self.reasoning = attention;
         self
     }
 
-    /// How much it looks at refusals.
+    /// Sets the attention for refusals.
     pub const fn refusal(mut self, attention: Attention) -> Self {
         self.refusal = attention;
         self
     }
 
-    /// How much it looks at tool calls.
+    /// Sets the attention for tool calls.
     pub const fn calls(mut self, attention: Attention) -> Self {
         self.calls = attention;
         self
     }
 
-    /// How much it looks at opaque blocks.
+    /// Sets the attention for opaque blocks.
     pub const fn opaque(mut self, attention: Attention) -> Self {
         self.opaque = attention;
         self
     }
 
-    /// Whether it is shown structural steps.
+    /// Sets whether structural steps (openings, finishes, usage) are shown. Structure passes by itself either way.
     pub const fn structure(mut self, shown: bool) -> Self {
         self.structure = shown;
         self
     }
 
-    /// The policy turns calls into text, so that no later stage sees them as calls. A chain in which a later stage needs calls is
-    /// refused (rule 15).
+    /// Declares that the policy turns calls into text. A chain in which a later stage needs calls is refused: that stage would never
+    /// see one.
     pub const fn hides_calls(mut self) -> Self {
         self.hides_calls = true;
         self
     }
 
-    /// Whether the policy looks at calls to keep some of them back; true unless said otherwise. For such a policy, calls that are
-    /// written as text count wherever they stand (in code, under names that were not offered): a client's parser may not
-    /// care. A policy that only reshapes calls says false, so that an example in a fence stays an example.
+    /// Sets whether the policy guards calls, that is, drops some of them; `true` by default. Where a policy guards calls, calls written as
+    /// text count everywhere (in code, under names that were not offered), since a client's parser may count them. A policy that
+    /// only reshapes calls sets `false`, so that an example in a code fence stays an example.
     pub const fn guards(mut self, guards: bool) -> Self {
         self.guards = guards;
         self
     }
 
-    /// Says that the policy counts by the [session](crate::request::SessionKey) of a request. A stream whose request
-    /// neither names its session nor says that it has [none](crate::request::Request::without_session) is then refused when it is built.
+    /// Declares that the policy counts by the [session](crate::request::SessionKey) of a request. Building a stream fails if its request
+    /// neither names a session nor [declares that there is none](crate::request::Request::without_session).
     pub const fn session(mut self) -> Self {
         self.session = true;
         self
     }
 
-    /// Says that the policy is about calls that are written as text. A stream whose settings do not say
-    /// [which are looked for](crate::engine::Config::text_calls) is then refused when it is built: the policy would never
-    /// see one.
+    /// Declares that the policy handles calls written as text. Building a stream fails if its settings do not name the
+    /// [dialects](crate::engine::Config::text_calls): the policy would never see a call.
     pub const fn text_calls(mut self) -> Self {
         self.text_calls = true;
         self
     }
 
-    /// Says that a request may tell the policy which [tags](crate::request::CallTags) it wants around calls.
+    /// Declares that the policy honours the [tags](crate::request::CallTags) that a request asks for.
     pub const fn call_tags(mut self) -> Self {
         self.call_tags = true;
         self
     }
 
-    /// Adds what the policy does to the strings of frames that no block shows: fields nobody knows, opaque payload,
-    /// annotations, ids, errors.
+    /// Adds a function over the strings of frames that are in no block: unknown fields, opaque payload, annotations, ids, errors.
     pub fn scrub(mut self, scrub: impl Scrub + 'static) -> Self {
         self.scrub = Some(Arc::new(scrub));
         self
@@ -164,26 +164,26 @@ impl Needs {
         self
     }
 
-    /// The same needs, but for text, opaque blocks and the strings that no block shows: calls and structure are left.
+    /// Reduces the needs to calls and structure.
     pub fn only_calls(self) -> Self {
         let none = Attention::Nothing;
         Self { scrub: None, joined: None, ..self }.content(none).reasoning(none).refusal(none).opaque(none)
     }
 
-    /// Whether the policy looks at nothing.
+    /// Returns whether the policy looks at nothing.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         let kinds = [self.content, self.reasoning, self.refusal, self.calls, self.opaque];
         !self.structure && self.scrub.is_none() && kinds.iter().all(|kind| *kind == Attention::Nothing)
     }
 
-    /// Whether a request may tell the policy which tags it wants around calls.
+    /// Returns whether the policy honours the tags that a request asks for.
     #[must_use]
     pub const fn takes_call_tags(&self) -> bool {
         self.call_tags
     }
 
-    /// Whether the policy counts by the session of a request.
+    /// Returns whether the policy counts by the session of a request.
     #[must_use]
     pub const fn needs_session(&self) -> bool {
         self.session
@@ -230,14 +230,14 @@ impl Default for Needs {
     }
 }
 
-/// How closely a policy looks at one kind of block.
+/// The attention of a policy for one kind of block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Attention {
-    /// Not at all: it leaves at once.
+    /// None: the block passes without the policy.
     Nothing,
-    /// At whole blocks: the block is held, and the hook is called once, when it is complete.
+    /// Complete blocks: the block is held, and the hook is called once, when the block is complete.
     Completed,
-    /// At every chunk.
+    /// Every chunk, and the completion.
     Chunks,
 }

@@ -1,4 +1,4 @@
-//! Small policies from closures.
+//! Policies made of closures.
 
 use std::fmt;
 use std::future::Future;
@@ -11,7 +11,7 @@ use crate::policy::Decide;
 use crate::request::Request;
 use crate::state::StreamState;
 
-/// A policy from a closure, which is called at every step.
+/// Makes a policy of a closure that is called at every step. A payload chunk that the closure neither sends nor buffers is dropped.
 ///
 /// ```
 /// use stream_core::{StreamProcessor, policy_fn};
@@ -57,7 +57,10 @@ where
     }
 }
 
-/// A policy that decides over each tool call once it is complete; everything else passes.
+/// Makes a policy of a closure that decides over each complete tool call. Everything else passes.
+///
+/// The policy holds a call until the closure has returned. A call that is cut off is never complete: it is dropped at the end of the
+/// stream.
 ///
 /// ```
 /// use stream_core::{StreamProcessor, Verdict, each_call};
@@ -100,7 +103,8 @@ where
     }
 }
 
-/// As [`each_call`], with a judge that may take its time: the stream is read on, and other calls are judged beside it.
+/// Makes a policy like [`each_call`] whose verdict is a future. While the future runs, the call is held, the stream is read on, and other
+/// calls are judged. An error, a panic or the deadline of the future drops the call.
 ///
 /// ```
 /// use stream_core::{StreamProcessor, Verdict, each_call_async};

@@ -1,4 +1,4 @@
-//! How policies are run: stages, and chains of them.
+//! Stages and chains.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::Policy;
 
 /// A policy, and how it is run.
 ///
-/// Whoever takes a policy takes a `Stage`: a policy by itself is a stage that fails closed, within the stream's limits.
+/// Every function that takes a policy takes `impl Into<Stage>`. A policy by itself is a stage that fails closed, within the limits of the stream.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,7 +29,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// A stage that fails closed, is enforced, and has the stream's limits.
+    /// Creates a stage that fails closed, is enforced, and has the limits of the stream.
     pub fn new(policy: impl Policy + 'static) -> Self {
         Self {
             policy: Box::new(policy),
@@ -40,45 +40,45 @@ impl Stage {
         }
     }
 
-    /// Records the policy's decisions under another name.
+    /// Sets the name under which decisions are recorded.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Fails open: when the policy fails, what it held is released in order, and the policy is not called again. A
-    /// judge that fails releases the block it was asked about.
+    /// Makes the stage fail open: when the policy fails, the blocks that it holds are released in order, and the policy is not called again.
+    /// A judge that fails releases its block.
     ///
-    /// For policies whose absence is better than an outage: statistics, notices.
+    /// Fail-open suits policies whose absence is better than an outage: statistics, notices.
     pub fn fail_open(mut self) -> Self {
         self.on_failure = OnFailure::Open;
         self
     }
 
-    /// Fails closed, as is the default: when the policy fails, what is held is dropped and the client gets an error ending.
+    /// Makes the stage fail closed, the default: when the policy fails, held blocks are dropped and the client gets an error ending.
     pub fn fail_closed(mut self) -> Self {
         self.on_failure = OnFailure::Close;
         self
     }
 
-    /// A tighter limit for the policy's hooks and decisions than [`Limits::policy`](crate::limits::Limits::policy), which
-    /// holds in any case for hooks. A hook or decision that takes longer has failed. Said twice, the shorter limit holds.
+    /// Sets a shorter time limit for hooks and decisions than [`Limits::policy`](crate::limits::Limits::policy), which bounds hooks in any
+    /// case. A hook or decision that exceeds the limit has failed. Of two calls, the shorter limit counts.
     pub fn within(mut self, limit: Duration) -> Self {
         self.time_limit = Some(self.time_limit.map_or(limit, |own| own.min(limit)));
         self
     }
 
-    /// A dry run: the policy sees what it would see and holds what it would hold, but the stream leaves without it, at once.
-    /// What the policy does is recorded as a [`Decision`](crate::record::Decision) that was not enforced.
+    /// Makes the stage a dry run: the policy is shown every step and holds blocks in its own books, while the stream passes at once, unchanged.
+    /// Records of the stage have [`enforced`](crate::record::Decision::enforced) `false`.
     ///
-    /// A hook that waits still delays the stream; a [decision](crate::context::Context::decide) does not, but for the very
-    /// end: when all output has left, the decisions that are still under way are waited for.
+    /// A hook that waits still delays the stream. A [decision](crate::context::Context::decide) delays only the end: when all output is written,
+    /// the stream waits for the decisions of the dry run that are still open.
     pub fn monitor(mut self) -> Self {
         self.monitored = true;
         self
     }
 
-    /// Puts another policy around this one. The outer policy is run with the options of this stage.
+    /// Wraps the policy in another one, which is run with the options of this stage.
     pub fn wrap<P: Policy + 'static>(self, around: impl FnOnce(Box<dyn Policy>) -> P) -> Self {
         Self { policy: Box::new(around(self.policy)), ..self }
     }
@@ -89,25 +89,25 @@ impl Stage {
         &*self.policy
     }
 
-    /// The name under which decisions are recorded.
+    /// The name of the stage in records.
     #[must_use]
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or_else(|| self.policy.name())
     }
 
-    /// What happens when the policy fails.
+    /// The outcome of a failure of the policy.
     #[must_use]
     pub fn on_failure(&self) -> OnFailure {
         self.on_failure
     }
 
-    /// The limit of the policy's own.
+    /// The time limit of the stage, if it has one of its own.
     #[must_use]
     pub fn time_limit(&self) -> Option<Duration> {
         self.time_limit
     }
 
-    /// Whether the policy is enforced. A policy that is not enforced is a [dry run](Self::monitor).
+    /// Returns whether the policy is enforced. A stage that is not enforced is a [dry run](Self::monitor).
     #[must_use]
     pub fn is_enforced(&self) -> bool {
         !self.monitored
@@ -131,8 +131,8 @@ impl fmt::Debug for Stage {
     }
 }
 
-/// Stages in order: the output of one is the input of the next. A processor, a plan, a replay and a policy file all take
-/// or make a chain.
+/// Stages in order: the output of one is the input of the next. The builder, the plan of an HTTP layer and a replay take a chain; a
+/// policy file makes one.
 ///
 /// ```
 /// use stream_core::{Chain, Passthrough, Stage, StreamProcessor};
@@ -147,24 +147,24 @@ impl fmt::Debug for Stage {
 pub struct Chain(Vec<Stage>);
 
 impl Chain {
-    /// No stages.
+    /// Creates a chain without stages.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a stage behind those before.
+    /// Appends a stage.
     pub fn then(mut self, stage: impl Into<Stage>) -> Self {
         self.0.push(stage.into());
         self
     }
 
-    /// Adds the stages of another chain behind those before.
+    /// Appends the stages of another chain.
     pub fn then_all(mut self, chain: Self) -> Self {
         self.0.extend(chain.0);
         self
     }
 
-    /// Changes every stage in the same way: a whole chain that fails open, or is monitored.
+    /// Changes every stage in the same way: all fail open, or all are dry runs.
     ///
     /// ```
     /// use stream_core::{Chain, Passthrough, Stage};
@@ -176,13 +176,13 @@ impl Chain {
         Self(self.0.into_iter().map(change).collect())
     }
 
-    /// How many stages there are.
+    /// The number of stages.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the chain has no stages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -230,7 +230,7 @@ impl fmt::Debug for Chain {
     }
 }
 
-/// What happens when a policy fails (rule 16).
+/// The outcome of a policy that returns `Err`, panics or exceeds its time limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OnFailure {

@@ -1,4 +1,4 @@
-//! What a policy answers.
+//! Verdicts, and who gives them.
 
 use std::fmt;
 use std::future::Future;
@@ -8,48 +8,54 @@ use std::time::Duration;
 use super::PolicyError;
 use crate::wire::Ending;
 
-/// What becomes of a block (rule 13): said by a hook with [`Context::settle`](crate::context::Context::settle), or by a
-/// judge that was asked with [`Context::decide`](crate::context::Context::decide).
+/// The decision over a block. A hook applies a verdict with [`Context::settle`](crate::context::Context::settle); a judge, started with
+/// [`Context::decide`](crate::context::Context::decide), returns one.
 ///
 /// ```
-/// use stream_core::{Ending, Replacement, Verdict};
+/// use stream_core::{Ending, Replacement, Verdict, each_call};
+/// use stream_testkit::{Replay, Script, WireKind};
 ///
-/// let verdicts = [
-///     Verdict::Release,
-///     Verdict::drop("it reaches outside of the workspace"),
-///     Verdict::Drop { reason: "not allowed".into(), notice: Some("[a tool call was blocked]".into()) },
-///     Verdict::Replace(Replacement::arguments(r#"{"dry_run":true}"#).named("pretend")),
-///     Verdict::Terminate(Ending::refuse("I cannot help with that.")),
-/// ];
-/// # let _ = verdicts;
+/// let gate = || each_call(|call, _request| match call.name() {
+///     "ls" => Verdict::Release,
+///     "rm" => Verdict::Drop { reason: "not allowed".into(), notice: Some("[a tool call was blocked]".into()) },
+///     "push" => Verdict::Replace(Replacement::arguments(r#"{"dry_run":true}"#)),
+///     _ => Verdict::Terminate(Ending::refuse("I cannot help with that.")),
+/// });
+///
+/// let script = Script::new().call("1", "ls", "{}").call("2", "rm", "{}").call("3", "push", "{}");
+/// let view = Replay::new(&script.to_log(WireKind::OpenAiChat)).policy(gate).run().view();
+/// let choice = &view.choices[0];
+/// let calls: Vec<_> = choice.calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect();
+/// assert_eq!(calls, [("ls", "{}"), ("push", r#"{"dry_run":true}"#)]);
+/// assert_eq!(choice.content, "[a tool call was blocked]");
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// The held parts of the block leave.
+    /// The held parts of the block are written to the client, as they are.
     Release,
-    /// The block does not leave.
+    /// The block is dropped, with the deltas of it that are still to come.
     Drop {
-        /// Why, for the record; never sent.
+        /// The reason, for the record. No client sees it.
         reason: String,
-        /// A text for the client in its place, where there is a place for one.
+        /// A text for the client in place of the block, where the format has a place for text.
         notice: Option<String>,
     },
-    /// The block leaves with other content.
+    /// The block is written with other content.
     Replace(Replacement),
     /// The stream ends.
     Terminate(Ending),
 }
 
 impl Verdict {
-    /// A [`Verdict::Drop`] without a notice.
+    /// Creates a [`Verdict::Drop`] without a notice.
     #[must_use]
     pub fn drop(reason: impl Into<String>) -> Self {
         Self::Drop { reason: reason.into(), notice: None }
     }
 }
 
-/// What a block is replaced with.
+/// The content that replaces a block. Nothing of the block may be written yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Replacement {
@@ -68,25 +74,26 @@ pub(crate) enum With {
 }
 
 impl Replacement {
-    /// Other arguments for a tool call: raw JSON, or the free text of a custom tool.
+    /// Creates a replacement of the arguments of a tool call: raw JSON, or the free text of a custom tool.
     pub fn arguments(arguments: impl Into<String>) -> Self {
         Self::new(With::Arguments(arguments.into()))
     }
 
-    /// Other text. In place of a tool call or an opaque block, the text leaves where there is a place for one (rule 21).
+    /// Creates a replacement by text. In place of a tool call or an opaque block, the text is written where the format has a place for it:
+    /// Anthropic Messages has none behind a tool call.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(With::Text(text.into()))
     }
 
-    /// Exactly this text in place of a call that was [written as text](crate::block::ToolCall::written), outside of any
-    /// wrapper around it. For the stages behind, the block is still the call that it was.
+    /// Creates a replacement by exactly this text for a call that was [written as text](crate::block::ToolCall::written), without the
+    /// wrapper around the call. Later stages still see the original call.
     pub fn written(text: impl Into<String>) -> Self {
         Self::new(With::Written(text.into()))
     }
 
-    /// The structured call of the stream's format, with this id, in place of a call that was [written as
-    /// text](crate::block::ToolCall::written). The text does not leave; the call stands behind all text, just before its
-    /// choice finishes, and the finish reason says that there are calls.
+    /// Creates a replacement by a structured call of the stream's format, with this id, for a call that was [written as
+    /// text](crate::block::ToolCall::written). The text is dropped; the call is written behind all text, just before the finish of its
+    /// choice, and the finish reason becomes the one for calls.
     pub fn structured(id: impl Into<String>) -> Self {
         Self::new(With::Structured { id: id.into() })
     }
@@ -95,19 +102,19 @@ impl Replacement {
         Self { with, name: None, reason: None }
     }
 
-    /// Also another tool name, beside other arguments.
+    /// Sets another tool name, beside other arguments.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Why, for the record; never sent.
+    /// Sets the reason, for the record. No client sees it.
     pub fn because(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
         self
     }
 
-    /// The other arguments, if there are any.
+    /// The new arguments, if the replacement has any.
     #[must_use]
     pub fn new_arguments(&self) -> Option<&str> {
         match &self.with {
@@ -116,13 +123,13 @@ impl Replacement {
         }
     }
 
-    /// The other tool name, if there is one.
+    /// The new tool name, if the replacement has one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// What stands in the place of text or arguments.
+    /// The text in place of text or arguments.
     pub(crate) fn body(&self) -> &str {
         match &self.with {
             With::Arguments(body) | With::Text(body) | With::Written(body) => body,
@@ -131,7 +138,7 @@ impl Replacement {
     }
 }
 
-/// The oldest held chunks of a block leave; what is behind them stays held. For
+/// The oldest held chunks of a block, to be written now; later chunks stay held. For
 /// [`Context::release`](crate::context::Context::release).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
@@ -142,30 +149,30 @@ pub struct Release {
 }
 
 impl Release {
-    /// One held chunk leaves for each item: as it came for `None`, with other text or arguments for `Some`.
+    /// Creates a release of one held chunk per item: unchanged for `None`, with other text or arguments for `Some`.
     pub fn first(texts: impl IntoIterator<Item = Option<String>>) -> Self {
         Self { texts: texts.into_iter().collect(), reason: None, cuts: false }
     }
 
-    /// Why chunks were edited, for the record; never sent.
+    /// Sets the reason of the edits, for the record. No client sees it.
     pub fn because(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
         self
     }
 
-    /// The text ends with these chunks: what came behind the block in its choice, was let go and has not left because
-    /// something before it was held is dropped. Held parts of other blocks are not touched.
+    /// Ends the text with these chunks: later chunks of the choice that were sent, and wait only because this block is held, are
+    /// dropped. Held parts of other blocks are not touched.
     pub fn and_cut(mut self) -> Self {
         self.cuts = true;
         self
     }
 }
 
-/// A judge at work.
+/// The future of a judge.
 pub type VerdictFuture = Pin<Box<dyn Future<Output = Result<Verdict, PolicyError>> + Send>>;
 
-/// Who decides over a block, and until when. For [`Context::decide`](crate::context::Context::decide), which also takes a
-/// bare future.
+/// A judge or a time that decides over a block, with a deadline and a fallback. For
+/// [`Context::decide`](crate::context::Context::decide), which also takes a bare future.
 ///
 /// ```
 /// use std::time::Duration;
@@ -188,26 +195,25 @@ pub struct Decide {
 }
 
 impl Decide {
-    /// The future decides. While it is at work the block is held, the stream is read on, and other blocks are judged beside
-    /// it.
+    /// Creates a decision by a future. While the future runs, the block is held, the stream is read on, and other blocks are judged.
     pub fn by(judge: impl Future<Output = Result<Verdict, PolicyError>> + Send + 'static) -> Self {
         Self { judge: Some(Box::pin(judge)), within: None, otherwise: None }
     }
 
-    /// The time decides: what is still held of the block after this time gets the verdict. Until then the block is free to
-    /// be sent, flushed, settled or given to a judge, and the end of the stream does not wait for it. Said again of a block,
-    /// the later word counts.
+    /// Creates a decision by time: parts of the block that are still held after this time get the verdict. Until then the block may be
+    /// sent, flushed, settled or given to a judge, and the end of the stream does not wait for the time. A second decision by time over
+    /// the same block replaces the first.
     pub fn after(time: Duration, verdict: Verdict) -> Self {
         Self { judge: None, within: Some(time), otherwise: Some(verdict) }
     }
 
-    /// The judge's deadline. Without one, the deadline is the policy's time limit.
+    /// Sets the deadline of the judge. The default is the time limit of the policy.
     pub fn within(mut self, deadline: Duration) -> Self {
         self.within = Some(deadline);
         self
     }
 
-    /// The verdict when the judge fails or its deadline passes. Without one, the block is dropped, or released where the stage
+    /// Sets the verdict for a judge that fails or misses its deadline. By default the block is dropped, or released where the stage
     /// [fails open](crate::policy::Stage::fail_open).
     pub fn otherwise(mut self, verdict: Verdict) -> Self {
         self.otherwise = Some(verdict);

@@ -1,4 +1,4 @@
-//! What comes beside the upstream: verdicts, and commands of the host.
+//! Inputs beside the upstream: verdicts, and commands of the host.
 
 use std::task::{Context, Poll};
 
@@ -9,7 +9,7 @@ use super::handle::Handle;
 use crate::engine::{Input, Judging};
 use crate::wire::Ending;
 
-/// What comes beside the upstream: verdicts, and commands of the host.
+/// Inputs beside the upstream: verdicts, and commands of the host.
 #[derive(Default)]
 pub(super) struct Aside {
     /// The judges at work, while there are any.
@@ -22,12 +22,12 @@ impl Aside {
         self.judges.get_or_insert_default().push(judging);
     }
 
-    /// Whether nothing has come and no judge is at work.
+    /// Returns whether no input waits and no judge is at work.
     pub(super) fn is_idle(&self) -> bool {
         self.judges.is_none() && self.came.is_empty()
     }
 
-    /// Polls all of it; true if anything came.
+    /// Polls judges and commands; returns whether an input waits.
     pub(super) fn poll(&mut self, handle: &Handle, cx: &mut Context<'_>) -> bool {
         if let Some(judges) = &mut self.judges {
             while let Poll::Ready(Some(judged)) = judges.poll_next_unpin(cx) {
@@ -41,12 +41,12 @@ impl Aside {
         !self.came.is_empty()
     }
 
-    /// Takes what came.
+    /// Takes the inputs.
     pub(super) fn take(&mut self) -> Vec<Input> {
         std::mem::take(&mut self.came)
     }
 
-    /// Takes the host's word that the stream is to end.
+    /// Takes the host's command to stop the stream.
     pub(super) fn take_stop(&mut self) -> Option<Ending> {
         let at = self.came.iter().position(|input| matches!(input, Input::Stop(_)))?;
         match self.came.remove(at) {

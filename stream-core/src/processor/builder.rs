@@ -1,4 +1,4 @@
-//! Settings of a processor.
+//! The builder of a processor.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,31 +25,31 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Adds a policy behind those before, and how it is run: the output of one is the input of the next.
+    /// Appends a policy, or a [`Stage`]: the output of one is the input of the next.
     pub fn policy(mut self, policy: impl Into<Stage>) -> Self {
         self.chain = self.chain.then(policy);
         self
     }
 
-    /// Adds the policies of a chain behind those before.
+    /// Appends the stages of a chain.
     pub fn chain(mut self, chain: Chain) -> Self {
         self.chain = self.chain.then_all(chain);
         self
     }
 
-    /// Sets the stream's settings.
+    /// Sets the settings of the stream.
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
         self
     }
 
-    /// Reports what happens to an observer.
+    /// Sets the observer.
     pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
         self.observer = Some(Box::new(observer));
         self
     }
 
-    /// Starts on an upstream.
+    /// Builds the processor over an upstream. Nothing is read before the processor is polled.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl Builder {
         self.core(upstream).map(StreamProcessor::of)
     }
 
-    /// Takes a whole, not streamed, response through the same policies (rule 24).
+    /// Runs the policies over a response that is not streamed.
     ///
     /// # Errors
     ///
@@ -113,12 +113,12 @@ impl fmt::Debug for Builder {
     }
 }
 
-/// A whole response after its policies.
+/// A whole response, as its policies left it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Whole {
-    /// The body for the client: the original bytes if nothing was changed.
+    /// The body for the client: the original bytes if no policy changed them.
     pub body: Bytes,
-    /// How it went.
+    /// The outcome: format, usage, and the error that closed the response, if any.
     pub outcome: Option<Outcome>,
 }

@@ -1,4 +1,4 @@
-//! What a processor is while it waits for its upstream.
+//! A processor that waits for its upstream alone.
 
 use std::fmt;
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use super::handle::{Handle, Outcome};
 use super::outlet::Outlet;
 use crate::engine::{Engine, Failure, Input, Output};
 
-/// The engine of a stream, its upstream and whatever else it waits for.
+/// The engine of a stream, its upstream, timer, judges and commands.
 pub(super) struct Core {
     pub(super) alarm: Alarm,
     pub(super) aside: Aside,
@@ -32,7 +32,7 @@ pub(super) struct Core {
     pub(super) works: bool,
 }
 
-/// What a core comes to.
+/// The result of polling a core.
 pub(super) enum Next {
     /// Bytes for the client.
     Bytes(Bytes),

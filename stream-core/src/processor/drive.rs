@@ -1,4 +1,4 @@
-//! What a processor does while there is work: hooks, judges, the general way of frames.
+//! The loop of a processor while hooks or judges are at work.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -94,7 +94,7 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// What the hook returned, or that it took too long; an error if the host ended the stream meanwhile.
+    /// Returns the result of the hook, or that it exceeded its limit; an error if the host stopped the stream meanwhile.
     async fn over(
         &self,
         hook: impl Future<Output = Result<(), Failure>>,

@@ -11,7 +11,7 @@ use crate::engine::Input;
 use crate::error::Error;
 use crate::wire::Ending;
 
-/// Lets a host end a stream, drop a held call, and learn the outcome, from anywhere.
+/// A handle on a running stream: stops it, drops a held call, and reads the outcome, from any thread.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -40,42 +40,42 @@ pub struct Handle(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     commands: Mutex<Vec<Input>>,
-    /// Whether there are commands.
+    /// Set while commands wait.
     commanded: AtomicBool,
     outcome: Mutex<Option<Box<Outcome>>>,
     waker: AtomicWaker,
 }
 
-/// How a stream went, once it is over.
+/// The outcome of a stream that is over.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// Why it was closed, if it was closed for an error.
+    /// The error that closed the stream, if one did.
     pub error: Option<Error>,
-    /// The name of its wire format, if it was told.
+    /// The name of the wire format, if it was named or recognised.
     pub format: Option<&'static str>,
     /// The token counts, as the upstream sent them.
     pub usage: Option<Usage>,
 }
 
 impl Handle {
-    /// Ends the stream: what is held is dropped, the client gets the ending. A hook that is waiting is dropped.
+    /// Stops the stream: held blocks are dropped, a hook that waits is dropped, and the client gets the ending.
     pub fn stop(&self, ending: Ending) {
         self.command(Input::Stop(ending));
     }
 
-    /// Drops what is held of the call with this id, whatever its policy is waiting for. A call that has left, or is
-    /// not known, is left alone.
+    /// Drops the held parts of the call with this id, whatever its policy waits for. The command has no effect on a call that was written, or
+    /// is not known.
     pub fn drop_call(&self, id: impl Into<String>) {
         self.command(Input::DropCall(id.into()));
     }
 
-    /// Drops what is held of a block.
+    /// Drops the held parts of a block.
     pub fn drop_block(&self, key: BlockKey) {
         self.command(Input::Drop(key));
     }
 
-    /// How the stream went; `None` while it goes on, and for good if it was dropped.
+    /// The outcome; `None` while the stream runs, and forever if it was dropped.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
         lock(&self.0.outcome).as_deref().cloned()
@@ -85,7 +85,7 @@ impl Handle {
         *lock(&self.0.outcome) = Some(Box::new(outcome));
     }
 
-    /// What was asked for since the last call; the task is woken when there is more.
+    /// Takes the commands since the last call. The next command wakes the task.
     pub(crate) fn commands(&self, waker: &std::task::Waker) -> Vec<Input> {
         self.0.waker.register(waker);
         if !self.0.commanded.swap(false, Ordering::Acquire) {
@@ -94,7 +94,7 @@ impl Handle {
         std::mem::take(&mut *lock(&self.0.commands))
     }
 
-    /// Whether something was asked for.
+    /// Returns whether commands wait.
     pub(crate) fn has_commands(&self) -> bool {
         self.0.commanded.load(Ordering::Relaxed)
     }

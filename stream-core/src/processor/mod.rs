@@ -1,4 +1,4 @@
-//! The processor: one async loop over the [engine](crate::engine).
+//! The processor: a stream of bytes over the [engine](crate::engine).
 
 mod alarm;
 mod aside;
@@ -26,11 +26,10 @@ use crate::policy::Stage;
 use drive::work;
 use outlet::Outlet;
 
-/// Turns the bytes of a model's stream into the bytes that its policies let leave.
+/// A stream of bytes: the bytes of a model's stream that its policies let through.
 ///
-/// No task is spawned and no channel is used: backpressure and cancellation come from polling. Dropping it drops the
-/// upstream and calls [`Policy::on_abort`](crate::policy::Policy::on_abort). It needs a tokio runtime with time enabled once a deadline has to be
-/// watched.
+/// The processor spawns no task and uses no channel: polling is the backpressure, and dropping the processor drops the upstream and calls
+/// [`Policy::on_abort`](crate::policy::Policy::on_abort). Deadlines need a tokio runtime with time enabled.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -53,7 +52,7 @@ pub struct StreamProcessor {
     handle: Handle,
 }
 
-/// Whether there is anything to wait for but the upstream.
+/// The state of a processor: waiting for its upstream alone, or for hooks and judges too.
 enum State {
     Idle(Box<Core>),
     /// A hook or a judge is at work.
@@ -62,12 +61,12 @@ enum State {
 }
 
 impl StreamProcessor {
-    /// A processor with one policy and default settings.
+    /// Creates a processor with one policy and default settings.
     ///
     /// # Errors
     ///
-    /// When the policy cannot work so: it [counts by session](crate::policy::Needs::session), or is [about calls in the
-    /// text](crate::policy::Needs::text_calls), of which default settings say nothing.
+    /// When the policy needs settings that have no default: it [counts by session](crate::policy::Needs::session), or
+    /// [handles calls written as text](crate::policy::Needs::text_calls).
     pub fn new<S, B, E>(upstream: S, policy: impl Into<Stage>) -> Result<Self, BuildError>
     where
         S: Stream<Item = Result<B, E>> + Send + 'static,
@@ -77,7 +76,7 @@ impl StreamProcessor {
         Self::builder().policy(policy).build(upstream)
     }
 
-    /// A processor with settings of its own.
+    /// Creates a builder, for several policies and for settings.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -90,7 +89,7 @@ impl StreamProcessor {
         }
     }
 
-    /// A handle with which the host can end the stream, drop a held call, and read the outcome.
+    /// The handle with which the host stops the stream, drops a held call, and reads the outcome.
     #[must_use]
     pub fn handle(&self) -> Handle {
         self.handle.clone()

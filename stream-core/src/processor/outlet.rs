@@ -1,4 +1,4 @@
-//! What the loop has written and nobody has taken yet.
+//! Bytes that the loop has written and the host has not taken.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;

@@ -1,31 +1,30 @@
-//! BufferedJudge: nothing leaves before it was judged.
+//! BufferedJudge: holds everything until a completed call was judged.
 //!
-//! Everything is held until a tool call is complete and judged. Approved: everything held leaves, in order. Denied: the
-//! client gets the reason in an ending that is valid for its format, and nothing of the call.
+//! The policy holds everything until a tool call is complete and judged. An approval releases everything, in order. A denial ends the answer: the
+//! client gets the reason in the format's refusal, and nothing of the call.
 //!
-//! It is the strictest of the gates, and the slowest: **the client of a stream without calls sees nothing before its
-//! end**, and calls are judged one after the other while the stream waits. [`ToolGate`](crate::ToolGate) judges the same
-//! calls and lets text flow.
+//! BufferedJudge is the strictest and the slowest of the gates: **the client of a stream without calls sees nothing before its
+//! end**, and the stream waits while a call is judged. [`ToolGate`](crate::ToolGate) judges the same calls and sends text at once.
 //!
-//! # What it holds back, and for how long
+//! # What is held, and for how long
 //!
 //! | what | how long |
 //! |---|---|
-//! | text, reasoning, refusals, what the provider runs | until the next call was approved, or the end |
-//! | a tool call, and something opaque of which nobody knows who runs it | until it is complete and approved |
+//! | text, reasoning, refusals, calls that the provider runs | until the next call was approved, or the end |
+//! | a tool call, and an opaque block of which the format does not tell who runs it | until it is complete and approved |
 //! | structure (the opening, pings) | not at all |
 //!
-//! At a denial what is held is dropped. At the end of a stream that was cut, text still leaves; a call that is not
-//! complete never does. The stream's limit of held bytes bounds what it holds. A judge that fails or takes too long ends
-//! the stream with an error, unless the policy is wrapped to fail open.
+//! A denial drops everything that is held. At the end of a cut stream, text is still released; an incomplete call never is.
+//! [`Limits::held`](stream_core::Limits::held) bounds the held bytes. A judge that fails or misses its deadline ends the stream with an error, unless the
+//! stage [fails open](stream_core::Stage::fail_open).
 //!
 //! # Settings
 //!
 //! | setting | default | |
 //! |---|---|---|
-//! | `message` | `"{reason}"` | what the client is told at a denial; `{reason}` is the judge's reason |
+//! | `message` | `"{reason}"` | the sentence for the client at a denial; `{reason}` is the judge's reason |
 //!
-//! The message stands where the format has a place for it: a refusal (chat, Responses), the explanation of a refusal
+//! The message is written where the format has a place for it: a refusal (chat, Responses), the explanation of a refusal
 //! (Anthropic), the finish message (Gemini).
 //!
 //! # Example

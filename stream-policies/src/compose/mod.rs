@@ -1,6 +1,6 @@
-//! Policies from policies: chains, conditions, limits, dry runs.
+//! Composition of policies: chains, conditions, limits, dry runs.
 //!
-//! | what | by |
+//! | for | use |
 //! |---|---|
 //! | several policies in order: the output of one is the input of the next | [`Chain`](stream_core::Chain) |
 //! | a policy only for some models, requests or tools; all else passes | [`When`] |
@@ -14,21 +14,20 @@
 //!  upstream ──▶ ┌─────────────┐ ──▶ ┌──────────┐ ──▶ ┌─────────┐ ──▶ client
 //!               │ 1 validate  │     │ 2 gate   │     │ 3 redact│
 //!               └─────────────┘     └──────────┘     └─────────┘
-//!                 sees what the       sees what        sees what
-//!                 upstream sent       1 let go         2 let go
+//!                 reads the           reads the        reads the
+//!                 upstream            output of 1      output of 2
 //! ```
 //!
-//! Every policy has a fold and an outbox of its own. What the first rewrites, the second sees rewritten; what it drops, the
-//! second never sees; what it holds, the second sees later. When one ends the stream, those behind it see the ending
-//! (`on_end`), those before it are told that it is over (`on_abort`).
+//! Every stage has a fold and a queue of its own. A later stage sees rewritten blocks rewritten, dropped blocks never, and held blocks when they are
+//! released. When a stage ends the stream, `on_end` of the later policies and `on_abort` of the earlier ones is called.
 //!
 //! | put | before | because |
 //! |---|---|---|
-//! | what rewrites calls (`ValidateParameters`) | what judges calls (`ToolGate`) | what was judged is what leaves |
-//! | what judges calls | what redacts (`Redact`) | the judge sees what would run; the client what is left of it |
-//! | what redacts | what writes text of its own (`Inject`) | a notice of yours is not searched for secrets, and costs nothing |
-//! | what needs calls | what turns calls into text | else it would never see one: such a chain is refused |
-//! | cheap ones | dear ones | what is dropped early is not judged late |
+//! | rewriting of calls (`ValidateParameters`) | judging of calls (`ToolGate`) | the judged call is the written one |
+//! | judging of calls | redaction (`Redact`) | the judge sees the call that would run, and the client the redacted one |
+//! | redaction | inserted text (`Inject`) | your own notice is not searched for secrets |
+//! | policies that need calls | calls turned into text (`DemoteCalls`) | the reverse order is refused: the policy would never see a call |
+//! | cheap policies | expensive ones | a dropped call is not judged again |
 //!
 //! # Example
 //!

@@ -19,17 +19,17 @@
 //!
 //! | key | default | what it does |
 //! |---|---|---|
-//! | `when.models`, `when.offers` | any | only for requests that ask for such a model, and offer such a tool (globs) |
-//! | `when.tools` | any | only for calls of such tools (globs), and for what may hold one; text then passes. Refused beside a kind that looks at no calls |
+//! | `when.models`, `when.offers` | any | the policy runs only for requests with such a model, that offer such a tool (globs) |
+//! | `when.tools` | any | the policy sees only calls of such tools (globs), and blocks that may hold one; text passes. Refused for a kind that needs no calls |
 //! | `time_limit` | the stream's | a tighter limit for hooks and decisions: `"200ms"`, `"5s"` |
 //! | `on_failure` | `"closed"` | `"open"`: when the policy fails, the stream goes on without it |
-//! | `monitor` | `false` | changes nothing, reports what it would have done |
+//! | `monitor` | `false` | a dry run: the policy changes nothing, and its decisions are recorded |
 //!
 //! The gates `tool-gate` and `buffered-judge` also name their judges: `rules`
 //! ([settings](crate::judge::rules::RulesSettings)) and, with the feature `http`, `webhook` and `model`. All that are named
 //! must allow, the cheapest is asked first; `cache = 1000` keeps verdicts of those over the network.
 //!
-//! Calls that models write as text are looked for if the file says so, and which:
+//! A table `[text_calls]` switches the search for calls in text on, and sets the dialects:
 //!
 //! ```toml
 //! [text_calls]
@@ -52,7 +52,7 @@
 //!
 //! Unknown kinds and keys, values of another type, bad patterns, contradictory settings, policies that cannot work together,
 //! and a file without policies are errors. They name the place (line and column where the format tells), what was expected,
-//! and the nearest name; they never quote a pattern, a literal or a header. To let everything pass, say so: `kind = "passthrough"`.
+//! and the nearest name; they never quote a pattern, a literal or a header. A file that lets everything pass has `kind = "passthrough"`.
 //!
 //! ```
 //! # #[cfg(feature = "toml")] {
@@ -64,8 +64,7 @@
 //! # }
 //! ```
 //!
-//! Kinds of your own are added to a [`Registry`]. What each policy does not look at is listed by
-//! [`PolicySet::describe`], to be shown at start.
+//! A [`Registry`] adds kinds of your own. [`PolicySet::describe`] lists, for the start of a program, the blocks that each policy does not look at.
 
 mod blocked;
 mod bundled;

@@ -1,4 +1,4 @@
-//! DemoteCalls: calls of the API leave as text, for clients that only read text.
+//! DemoteCalls: writes structured calls as text, for clients that read only text.
 //!
 //! ```
 //! use stream_policies::DemoteCallsSettings;
@@ -20,14 +20,14 @@
 //! | `own` | one of the two | a dialect of one's own, as in `[[text_calls.own]]` |
 //! | `dialect` | one of the two | the dialect that calls are written in, by its name: [`known::named`](stream_core::text_calls::known::named) |
 //!
-//! The finish reason then says that the answer stopped. A call that the dialect cannot say (free text instead of a JSON
-//! object, a value that holds the closing tag) is dropped, since the client could not read it, and recorded.
+//! The finish reason becomes that of a stop. A call that the dialect cannot express (free text instead of a JSON object, a value that holds the closing
+//! tag) is dropped and recorded, since the client could not read it.
 //!
-//! No policy behind it sees calls: a chain with one that needs them there is refused (rule 15).
+//! No later policy sees calls: a chain with a later policy that needs them is refused.
 //!
-//! # What is held back
+//! # What is held, and for how long
 //!
-//! Calls, until they are complete.
+//! Calls are held until they are complete.
 
 mod policy;
 mod settings;

@@ -1,7 +1,7 @@
-//! HideReasoning: keeps the model's reasoning from the client.
+//! HideReasoning: drops the model's reasoning.
 //!
-//! Everything else leaves as it came. Reasoning that is signed (Anthropic, Responses) keeps its block, signature and id,
-//! with no text in it, so that the next turn still works (rule 22); elsewhere nothing of it leaves.
+//! Everything else passes unchanged. Signed reasoning (Anthropic, Responses) keeps its block, signature and id, without text, so that the
+//! next turn is still accepted; on other APIs nothing of it is written.
 //!
 //! ```
 //! use stream_policies::HideReasoning;
@@ -17,15 +17,15 @@
 //!
 //! | setting | default | |
 //! |---|---|---|
-//! | `placeholder` | none | what stands for each stretch of reasoning, where it is not signed |
+//! | `placeholder` | none | a text for each stretch of reasoning that is not signed |
 //!
-//! # What is held back
+//! # What is held
 //!
 //! Nothing.
 //!
-//! # What it does not see
+//! # What the policy does not see
 //!
-//! Reasoning that the API itself has encrypted or left out, which says nothing to the client, and everything else.
+//! Reasoning that the API itself encrypts or omits, which no client can read.
 
 mod policy;
 mod settings;

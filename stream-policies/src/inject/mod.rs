@@ -1,4 +1,4 @@
-//! Inject: puts a notice before or after an answer.
+//! Inject: inserts a notice before or after an answer.
 //!
 //! ```
 //! use stream_policies::InjectSettings;
@@ -15,17 +15,17 @@
 //!
 //! | setting | default | |
 //! |---|---|---|
-//! | `before` | none | text before the first thing a choice says or calls; reasoning stays in front of it |
+//! | `before` | none | text before the first content or call of a choice; reasoning stays in front of it |
 //! | `after` | none | text before a choice's finish |
 //! | `required` | `false` | whether a notice for which there is no place ends the stream with an error |
 //!
 //! # Where there is no place
 //!
-//! After a tool call Anthropic allows no text: the next request would be refused (rule 21). `after` is then left out,
-//! and so it is where a choice has no finish, because the stream was cut. `before` is left out where a choice says
-//! nothing at all. Neither is an error unless the notice is `required`, and then only where the stream goes on.
+//! Anthropic allows no text after a tool call: the next request would be refused. `after` is left out there, and where a cut stream has no
+//! finish. `before` is left out where a choice is empty. Neither is an error unless the notice is `required`, and then only where the
+//! stream goes on.
 //!
-//! # What is held back
+//! # What is held
 //!
 //! Nothing.
 

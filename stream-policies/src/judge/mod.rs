@@ -15,7 +15,7 @@
 //!
 //! | judge | what it does | cost |
 //! |---|---|---|
-//! | a closure | whatever it does | [`Cost::Local`] |
+//! | a closure | your code | [`Cost::Local`] |
 //! | [`Rules`] | names and conditions on arguments | [`Cost::Instant`] |
 //! | [`All`] | asks several side by side: all must allow | the highest of its judges |
 //! | [`CheapestFirst`] | asks several one after the other, the cheapest first: all must allow | the highest of its judges |
@@ -23,8 +23,8 @@
 //! | `Webhook` (feature `http`) | asks a service of yours | [`Cost::Network`] |
 //! | `ModelJudge` (feature `http`) | asks a model | [`Cost::Model`] |
 //!
-//! A judge never has to think of three cases: the gates deny a call whose opening was not in the stream, one without a
-//! name, and a replacement that cannot stand in the call's place.
+//! The gates handle three cases before or after the judge: a call whose opening was not in the stream and a call without a name are denied, and so
+//! is a replacement that does not fit the call.
 
 mod all;
 mod arguments;

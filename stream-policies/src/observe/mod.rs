@@ -1,8 +1,7 @@
-//! What policies did, for the host: decisions in memory, to a closure, as `tracing` events, as metrics.
+//! Sinks for the decisions of policies: in memory, to a closure, as `tracing` events, as metrics.
 //!
-//! A stream has one [`Observer`](stream_core::Observer); [`Observers`] joins several. None of them is ever shown secret
-//! text: a [`Decision`](stream_core::Decision) says which policy did what to which block and why, how many bytes it was
-//! about and how long they were held.
+//! A stream has one [`Observer`](stream_core::Observer); [`Observers`] joins several. None of these keeps text of a stream: a
+//! [`Decision`](stream_core::Decision) has the policy, the block, the action, the reason, the number of bytes and the time for which they were held.
 //!
 //! | observer | what it does |
 //! |---|---|

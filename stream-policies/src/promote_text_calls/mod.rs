@@ -1,6 +1,6 @@
-//! PromoteTextCalls: calls that the model writes as text leave as structured calls of the API.
+//! PromoteTextCalls: writes calls in the text as structured calls of the API.
 //!
-//! Which dialects are looked for is a setting of the stream ([`Config::text_calls`](stream_core::Config::text_calls)).
+//! [`Config::text_calls`](stream_core::Config::text_calls) sets the dialects that are searched for; without it the stream is refused.
 //!
 //! ```
 //! use stream_core::Config;
@@ -17,16 +17,16 @@
 //! assert_eq!(choice.calls[0].arguments, r#"{"at": "it"}"#);
 //! ```
 //!
-//! It has no settings. The markup leaves the text; the calls stand behind all text, just before the answer finishes, and the
-//! finish reason says that there are calls. A call without an id gets one that is made of the response's id, so that it
-//! repeats neither in the answer nor in the conversation.
+//! The policy has no settings. The markup is cut out of the text; the calls are written behind all text, just before the finish, and the finish reason
+//! becomes the one for calls. A call without an id gets one that is made of the response's id, so that ids repeat neither in the answer
+//! nor in the conversation.
 //!
-//! A call that is written *and* comes through the API's own channel, with the same name and arguments, leaves once. A call
-//! whose arguments are no JSON object stays text: there is no structured form of it.
+//! A call that is in the text *and* structured, with the same name and arguments, is written once. A call whose arguments are no JSON
+//! object stays text: it has no structured form.
 //!
-//! # What is held back
+//! # What is held, and for how long
 //!
-//! Calls, until they are complete; those written as text until the answer finishes, where they have their place.
+//! Calls are held until they are complete; calls in the text until the finish, which is their place.
 
 mod policy;
 #[cfg(test)]

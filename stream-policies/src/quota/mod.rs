@@ -1,4 +1,4 @@
-//! Quota: ends answers that are too long, too many or too slow.
+//! Quota: ends answers that are too long or too slow, or have too many blocks or calls.
 //!
 //! ```
 //! use stream_policies::QuotaSettings;
@@ -15,23 +15,23 @@
 //!
 //! | setting | default | |
 //! |---|---|---|
-//! | `bytes` | none | the most bytes of text and arguments, over all choices; reasoning counts |
-//! | `blocks` | none | the most blocks: stretches of text, reasoning, calls, everything opaque |
-//! | `calls` | none | the most tool calls |
-//! | `seconds` | none | the longest time since the stream started |
+//! | `bytes` | none | the number of bytes of text and arguments, over all choices; reasoning counts |
+//! | `blocks` | none | the number of blocks: stretches of text, reasoning, calls, opaque blocks |
+//! | `calls` | none | the number of tool calls |
+//! | `seconds` | none | the time since the stream started |
 //! | `message` | `the answer exceeded a quota` | a sentence for the client |
 //! | `error` | `false` | whether the client gets the API's error, rather than its refusal |
 //!
-//! Text is cut where the quota ends, at a character. Nothing of a call, block, opaque thing or signed reasoning that
-//! exceeds it leaves. A refusal in a whole Anthropic response keeps text alone, and none of the calls before it.
-//! The time is looked at when something comes: a silent upstream is ended by the stream's own idle limit.
+//! Text is cut at the quota, at a character border. A call, an opaque block or signed reasoning that exceeds the quota is dropped whole. A refusal in a
+//! whole Anthropic response keeps the text and none of the calls before it. The policy checks the time when a step arrives: a silent
+//! upstream is ended by [`Limits::idle`](stream_core::Limits::idle).
 //!
-//! # What is held back
+//! # What is held, and for how long
 //!
-//! With `bytes`, each call until it is complete: half a call could only end in an error; and each block of signed
-//! reasoning (Anthropic, Responses), which cannot be cut (rule 22). Otherwise nothing.
+//! With `bytes`, each call is held until it is complete, since half a call could only end in an error; so is each block of signed
+//! reasoning (Anthropic, Responses), whose signature would not fit a part of it. Nothing else is held.
 //!
-//! A thought that exceeds the quota ends before its signature: such a turn cannot be sent back.
+//! Reasoning that exceeds the quota ends before its signature: such a turn cannot be sent back.
 
 mod policy;
 mod settings;

@@ -1,7 +1,7 @@
-//! RewriteTags: calls that the model writes as text leave with the tags that the client's parser knows.
+//! RewriteTags: writes calls in the text with the tags that the client's parser knows.
 //!
-//! Which dialects are looked for is a setting of the stream ([`Config::text_calls`](stream_core::Config::text_calls)):
-//! without it there is nothing to rewrite. Calls that come through the API's own channel pass as they are.
+//! [`Config::text_calls`](stream_core::Config::text_calls) sets the dialects that are searched for; without it the stream is refused. Structured
+//! calls of the API pass unchanged.
 //!
 //! ```
 //! use stream_core::Config;
@@ -23,19 +23,18 @@
 //!
 //! | setting | default | |
 //! |---|---|---|
-//! | `tags` | one of the three; with `allow` none may be said, and calls then leave as they came unless the request asks | `"open,close"`, or `{ open = "…", close = "…" }`: exactly these, nothing is added |
+//! | `tags` | one of the three; with `allow` none is needed, and calls pass unchanged unless the request asks | `"open,close"`, or `{ open = "…", close = "…" }`: exactly these, nothing is added |
 //! | `own` | one of the three | a [dialect of one's own](stream_core::text_calls), as in `[[text_calls.own]]` |
-//! | `allow` | none | tags, as in `tags`, that a request may ask for with the extension [`CallTags`](stream_core::CallTags); other tags that it asks for have no effect |
+//! | `allow` | none | tags, as in `tags`, that a request may ask for with the extension [`CallTags`](stream_core::CallTags); other requested tags have no effect |
 //! | `dialect` | one of the three | the dialect that calls are written in instead, by its name: [`known::named`](stream_core::text_calls::known::named) |
 //!
-//! With `tags`, what stands between the call's own tags is kept byte by byte. Where its name stands in a tag
-//! (`<invoke name="…">`), the call's own tags are kept as well and the new ones stand around them. Tags around several calls
-//! give way to the new ones around each. With `dialect`, name and arguments are written anew; a call that the other dialect
-//! cannot say is left as it came.
+//! With `tags`, the bytes between the call's own tags are kept. Where a tag holds the name of the call (`<invoke name="…">`), the call's own
+//! tags are kept too, inside of the new ones. Tags around several calls are replaced by new tags around each. With `dialect`, name and
+//! arguments are written anew; a call that the other dialect cannot express passes unchanged.
 //!
-//! # What is held back
+//! # What is held, and for how long
 //!
-//! Nothing more than detection does: a call until it is whole. What begins like a call and is none leaves as it came.
+//! A call is held until it is whole, by the search itself. Text that only begins like a call passes unchanged.
 
 mod policy;
 mod settings;

@@ -1,7 +1,6 @@
 //! StopOn: ends the stream at a phrase.
 //!
-//! What comes before the phrase leaves; of the phrase, and of what follows, nothing does, wherever the upstream splits
-//! its text.
+//! The text before the phrase is written; the phrase and everything after it are dropped, wherever the upstream splits its text.
 //!
 //! ```
 //! use stream_policies::{Pattern, StopOnSettings};
@@ -21,18 +20,18 @@
 //! |---|---|---|
 //! | `patterns` | none | regexes and literals with names, see [`Pattern`](crate::Pattern) |
 //! | `places` | `content` | where to look: `content`, `reasoning`, `refusal` |
-//! | `ends` | `refuse` | `refuse`: with the API's refusal; `error`: with its error; `silently`: the rest of the choice is dropped, and the upstream's own ending leaves when it comes |
+//! | `ends` | `refuse` | `refuse`: with the API's refusal; `error`: with its error; `silently`: the rest of the choice is dropped, and the upstream's own ending is written |
 //! | `message` | `the answer was stopped` | a sentence for the client |
-//! | `hold_limit` | 65536 | how many bytes of one text may be undecided; more of it counts as a phrase |
+//! | `hold_limit` | 65536 | the number of bytes of one text that may be undecided; more of them count as a phrase |
 //!
-//! # What is held back
+//! # What is held, and for how long
 //!
-//! As in [`redact`](crate::redact): a chunk leaves as soon as no phrase can start in it any more that has not been
-//! decided, in any way that clients put the text together. Reasoning is decided at the end of its block, other text may go on in the next one. Reasoning that is signed
-//! (Anthropic, Responses) is held until its block is complete, and has no text left if a phrase is in it (rule 22). A
-//! refusal or error within it comes before its signature: such a turn cannot be sent back.
+//! As in [`redact`](crate::redact): a chunk is written as soon as no undecided phrase can start in it, in every way in which clients join the
+//! text. Reasoning is decided at the end of its block; other text may go on in the next block. Signed reasoning (Anthropic, Responses) is
+//! held until its block is complete, and is emptied if a phrase is in it, since its signature would not fit an edited text. A refusal or
+//! error within it is written before the signature: such a turn cannot be sent back.
 //!
-//! A refusal or an error ends all choices. What is said silently away still costs what the upstream takes for it.
+//! A refusal or an error ends all choices. With `silently`, the upstream still generates, and charges for, what is dropped.
 
 mod policy;
 mod settings;

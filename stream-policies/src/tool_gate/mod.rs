@@ -1,31 +1,31 @@
-//! ToolGate: text flows at once, each tool call waits for its verdict.
+//! ToolGate: holds each tool call until its verdict, and sends text at once.
 //!
-//! Each call is held until it is complete, judged on its own, and released, dropped, replaced, or the stream is ended.
-//! Judging overlaps the stream and other judgements: call 1 leaves while call 2 is still streaming.
+//! The gate holds each call until it is complete, asks its judge, and applies the verdict. The stream is read on meanwhile, and calls are
+//! judged side by side: call 1 is written while call 2 still streams.
 //!
-//! # What it holds back, and for how long
+//! # What is held, and for how long
 //!
 //! | what | how long |
 //! |---|---|
 //! | text, reasoning, refusals before the first held call of their choice | not at all, unless they share a frame with a held call |
-//! | what follows a held call in its choice | until the call's verdict: order is never changed |
+//! | everything behind a held call in its choice | until the verdict on the call: order never changes |
 //! | a tool call | until it is complete and judged |
-//! | something opaque of which nobody knows who runs it ([`Runs::Unknown`](stream_core::Runs::Unknown)) | as a tool call, under its kind as name |
+//! | an opaque block of which the format does not tell who runs it ([`Runs::Unknown`](stream_core::Runs::Unknown)) | as a tool call, with its kind as name |
 //! | a call that the provider runs | until it is complete and judged, if the judge [judges such calls](crate::judge::Judge::judges_server_calls); else not at all |
-//! | anything else of the provider's (results, files) | not at all |
+//! | other blocks of the provider (results, files) | not at all |
 //!
-//! A call that is cut off is never complete, and so never judged or released. A call whose opening was not in the stream
-//! (it was resumed), or that has no name, is denied without asking. A judge that fails or takes too long denies without a
-//! notice, unless the policy is wrapped to fail open.
+//! A call that is cut off is never complete, and so never judged or released. A call without a name, or whose opening was not in the stream
+//! (a resumed stream), is denied without asking. A judge that fails or misses its deadline denies without a notice, unless the
+//! stage [fails open](stream_core::Stage::fail_open).
 //!
 //! # Settings
 //!
 //! | setting | default | |
 //! |---|---|---|
-//! | `on_deny` | `"drop"` | `"drop"`: the stream goes on without the call; `"end"`: it ends there |
+//! | `on_deny` | `"drop"` | `"drop"`: the stream goes on without the call; `"end"`: the stream ends there |
 //! | `notice` | none | a text for the client in place of a dropped call, where the format has a place for it |
-//! | `message` | `"a tool call was not allowed"` | what the client is told when the stream ends |
-//! | `deadline` | the stream's policy limit | how long a judgement may take |
+//! | `message` | `"a tool call was not allowed"` | the sentence for the client when the stream ends |
+//! | `deadline` | the stream's policy limit | the deadline of a judgement |
 //!
 //! `{reason}` in a notice or message is the judge's reason.
 //!

@@ -1,34 +1,33 @@
-//! Lets only calls leave whose arguments are what their tool takes.
+//! ValidateParameters: drops calls whose arguments are not what their tool takes, and recovers parameters from aliases.
 //!
-//! Three checks for each call, in this order:
+//! Each call passes three checks, in this order:
 //!
 //! 1. **parse**: the arguments are one whole JSON object in which each key stands once. No arguments at all are an empty
 //!    object. The input of a custom tool is free text, and is not parsed unless parameters or a schema are listed for it.
-//! 2. **required**: every required parameter is there, is not `null` and is no empty string. One that is not is taken from
-//!    the one alias of it that has a value, and the call is rewritten: only the key changes (and a member without a value in
-//!    its place goes), every other byte of the arguments stays. What the tool's schema names as a property is never taken for
-//!    an alias. `null` is a value where the schema of the parameter allows it: strict schemas require what is optional.
+//! 2. **required**: every required parameter is present, not `null` and no empty string. A missing parameter is taken from its alias, if exactly one
+//!    alias has a value, and the call is rewritten: the key changes (and a member without a value in its place is cut), every other
+//!    byte of the arguments stays. A property of the tool's schema is never taken for an alias. `null` is a value where the schema of
+//!    the parameter allows it, since strict schemas require optional parameters.
 //! 3. **schema**: the JSON Schema holds (feature `json-schema`). A schema that cannot be compiled lets no call pass.
 //!
-//! A tool is known by its name in any letters (`Shell`, `SHELL `), as to clients that are lenient: its calls are checked as
-//! those of the tool that is listed or was offered, and counted with them. A call without a name, or whose opening was not
-//! in the stream (it was resumed), fails.
+//! Names of tools are compared without regard to case and outer spaces (`Shell`, `SHELL `), as lenient clients compare them. A call without a
+//! name, or whose opening was not in the stream (a resumed stream), fails.
 //!
-//! A call that fails is dropped with a notice in its place, or ends the stream. The host gets a [`ParameterFailure`] (as
-//! JSON it is also the reason of the [`Decision`](stream_core::Decision)). What the arguments hold is never repeated.
+//! A call that fails is dropped with a notice in its place, or ends the stream. The host gets a [`ParameterFailure`], whose JSON is also the
+//! reason of the [`Decision`](stream_core::Decision). No value of the arguments is repeated there.
 //!
-//! # What it holds back
+//! # What is held, and for how long
 //!
-//! Calls, until they are complete (and until the store of attempts has answered, where there is a budget). It looks at
-//! nothing else: text, reasoning, refusals and opaque blocks pass.
+//! Calls are held until they are complete, and, with a budget, until the store of attempts has answered. Text, reasoning, refusals and
+//! opaque blocks pass, but for calls in the text that are not whole ([`Config::text_calls`](stream_core::Config::text_calls)).
 //!
 //! # Settings
 //!
 //! | setting | default | what it does |
 //! |---|---|---|
 //! | `tools.NAME.required` | none | parameters that must have a value, beside those that the schema requires |
-//! | `tools.NAME.aliases` | none | for a parameter, the other names it may come under |
-//! | `tools.NAME.schema` | none | a JSON Schema; else that of the offered tool |
+//! | `tools.NAME.aliases` | none | for a parameter, its other names |
+//! | `tools.NAME.schema` | the schema of the offered tool | a JSON Schema |
 //! | `allow_empty`, `tools.NAME.allow_empty` | `false` | an empty string is a value of a required parameter |
 //! | `aliases` | none | as `tools.NAME.aliases`, for all tools that list none for the parameter |
 //! | `offered` | `true` | the schemas of the request's offered tools count |
@@ -38,9 +37,9 @@
 //! | `budget` | none | so many invalid calls of a tool in a row, in one session; the last ends the stream |
 //! | `attempts` | in memory | where they are counted: `{ redis = "redis://…" }` for several processes (feature `redis`), with `time_to_live` (`"60m"`) and `timeout` (`"500ms"`) |
 //!
-//! A budget breaks endless retries: the host names the session with a [`SessionKey`] in the request, and may bring its own
-//! store ([`Attempts`]). A request that neither names its session nor says that it has
-//! [none](stream_core::Request::without_session) is refused; one that has none has no budget.
+//! A budget breaks endless retries. The host names the session with a [`SessionKey`] in the request, and may bring its own
+//! store ([`Attempts`]). A request that neither names a session nor declares that it has
+//! [none](stream_core::Request::without_session) is refused; a request without a session has no budget.
 //!
 //! # Example
 //!
