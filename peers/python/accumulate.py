@@ -1,7 +1,7 @@
 """What an event costs in the official Python SDKs: CPU time over recorded streams, one event for each read.
 
-`accumulate.py PEERS` prints a table for each API. PEERS is the program of this crate, which takes the same streams in the same
-run. A stream that a way cannot read is left out for that way, and counted.
+`accumulate.py [PEERS]` prints a table for each API, with ratios to `json.loads` of the same events. PEERS is the program of this
+crate, which then takes the same streams in the same run. A stream that a way cannot read is left out for that way.
 """
 
 import json
@@ -111,13 +111,15 @@ def own(program, way, api):
 def main():
     for api, ways in WAYS.items():
         streams = list(recorded(api))
-        reference = own(sys.argv[1], "gate", api)
-        print(f"| {api}, {len(streams)} streams | µs per event | of `gate` | streams read |\n|---|---:|---:|---:|")
-        print(f"| `gate` | {reference:.2f} | 1.0 | {len(streams)} |")
+        rows = []
         for name, way in ways.items():
             cost(way, streams[:3])
-            spent, read = cost(way, streams)
-            print(f"| {name} | {spent:.2f} | {spent / reference:.1f} | {read} |")
+            rows.append((name, *cost(way, streams)))
+        for program in sys.argv[1:]:
+            rows.append(("`gate`", own(program, "gate", api), len(streams)))
+        print(f"| {api}, {len(streams)} streams | µs per event | of `json.loads` | streams read |\n|---|---:|---:|---:|")
+        for name, spent, read in rows:
+            print(f"| {name} | {spent:.2f} | {spent / rows[0][1]:.2f} | {read} |")
         print(flush=True)
 
 

@@ -63,11 +63,14 @@ fn beside(criterion: &mut Criterion<CpuTime>) -> Texts {
         for (what, text, found) in calls.into_iter().chain([prose]) {
             let name = format!("{}, {what}", dialect.name());
             assert_eq!(scan(&set, &text, 4), found, "{name}");
-            assert_eq!(parse(parser, &text, 4), found, "{name}, by tool-parser");
+            let is_read = parse(parser, &text, 4) == found;
             let mut group = criterion.benchmark_group(&name);
             group.throughput(Throughput::Bytes(text.len() as u64));
             group.bench_function("Scanner", |bencher| bencher.iter(|| scan(&set, &text, 4)));
-            group.bench_function("tool-parser", |bencher| bencher.iter(|| parse(parser, &text, 4)));
+            // A call that is not found is not compared: its cell says so.
+            if is_read {
+                group.bench_function("tool-parser", |bencher| bencher.iter(|| parse(parser, &text, 4)));
+            }
             texts.push((name, text.len()));
         }
     }
@@ -150,7 +153,7 @@ fn parse(parser: Parser, text: &str, chunk: usize) -> usize {
     block_on(async {
         let mut calls = 0;
         for piece in pieces(text, chunk) {
-            let parsed = parser.parse_incremental(piece, &tools).await.expect("a text that can be parsed");
+            let Ok(parsed) = parser.parse_incremental(piece, &tools).await else { break };
             calls += parsed.calls.iter().filter(|call| call.name.is_some()).count();
         }
         calls
