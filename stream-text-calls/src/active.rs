@@ -146,9 +146,8 @@ impl Scanner {
                 section: call.section,
             })));
         }
-        if call.machine.body().end < end {
-            self.regions.leave(call.plan);
-        }
+        let closer = &self.buf.as_bytes()[self.at + call.machine.body().end..self.at + end];
+        self.regions.close(&self.plans, closer);
         self.consume(end);
         self.state = match call.section.filter(|_| call.kind != Kind::Alone) {
             Some(number) => {

@@ -409,9 +409,11 @@ impl Machine {
         }
     }
 
-    /// Whether all of the marker has come that the tags before the body begin with.
-    pub(crate) fn is_marked(&self) -> bool {
-        self.payload.is_some() || self.lead.is_past_first()
+    /// The dialect whose marker stands here, within so many bytes.
+    pub(crate) fn marked(&self, plans: &Plans, within: usize) -> Option<usize> {
+        let Unit::First { plan, .. } = self.unit else { return None };
+        let is_marked = self.lead.marker.is_some_and(|end| end <= within);
+        (is_marked && self.mark(&plans.dialects[plan]) == Mark::Own).then_some(plan)
     }
 
     fn lead_is_open(&self, plan: &Plan) -> bool {

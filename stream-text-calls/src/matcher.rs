@@ -27,6 +27,8 @@ pub(crate) struct Matcher {
     pub(crate) pos: usize,
     alive: u64,
     quote: Option<u8>,
+    /// Where the first piece ended.
+    pub(crate) marker: Option<usize>,
     /// Where the part that is required ended.
     accepted: Option<usize>,
     /// Where the call itself begins, once known.
@@ -54,11 +56,6 @@ impl Matcher {
         Self { from: pos, pos, alive: u64::MAX, ..Self::default() }
     }
 
-    /// Whether the first piece was read.
-    pub(crate) fn is_past_first(&self) -> bool {
-        self.piece > 0
-    }
-
     pub(crate) fn run(&mut self, template: &Template, text: &[u8], ended: bool) -> Match {
         loop {
             if self.piece == template.lead {
@@ -80,6 +77,9 @@ impl Matcher {
                 (Match::Done(end), _) => {
                     if let Piece::Skip = piece {
                         self.skipped = Some(self.from..end);
+                    }
+                    if self.piece == 0 {
+                        self.marker = Some(end);
                     }
                     self.piece += 1;
                     self.pos = end;

@@ -1,8 +1,9 @@
 //! What stands behind a marker that was no call: parsers by pattern look on for one.
 
-use std::sync::Arc;
-
-use crate::plan::Plan;
+use crate::machine::Machine;
+use crate::options::ScanOptions;
+use crate::set::Plans;
+use crate::tagged::occurs;
 
 /// The dialects of which a marker stood before, and was not closed.
 #[derive(Debug, Clone, Default)]
@@ -11,16 +12,38 @@ pub(crate) struct Regions {
 }
 
 impl Regions {
-    /// A marker of a dialect was no call.
-    pub(crate) fn enter(&mut self, plan: usize, plans: &[Arc<Plan>]) {
-        if plans[plan].has_region() && !self.holds(plan) {
-            self.open.push(plan);
+    /// These candidates are no calls, whether another was taken or none: those whose marker stands there open a region.
+    pub(crate) fn enter(
+        &mut self,
+        none: &[Machine],
+        taken: Option<&Machine>,
+        plans: &Plans,
+        options: &ScanOptions,
+    ) {
+        if !options.every_reading {
+            return;
+        }
+        // How far the others have read behind what decided depends on the cut.
+        let within = taken.and_then(|taken| taken.confirmed).unwrap_or(usize::MAX);
+        let own = taken.and_then(|taken| taken.marked(plans, usize::MAX));
+        for plan in none.iter().filter_map(|machine| machine.marked(plans, within)) {
+            if Some(plan) != own && plans.dialects[plan].has_region() && !self.holds(plan) {
+                self.open.push(plan);
+            }
         }
     }
 
     /// A dialect's closing tag came.
     pub(crate) fn leave(&mut self, plan: usize) {
         self.open.retain(|open| *open != plan);
+    }
+
+    /// The closing tags in this text came, whichever dialects have them.
+    pub(crate) fn close(&mut self, plans: &Plans, text: &[u8]) {
+        self.open.retain(|plan| {
+            let leave = &plans.dialects[*plan].leave;
+            leave.is_empty() || !occurs(leave, text)
+        });
     }
 
     pub(crate) fn holds(&self, plan: usize) -> bool {

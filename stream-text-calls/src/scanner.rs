@@ -280,21 +280,15 @@ impl Scanner {
                 false
             }
             Decision::Take(machine) => {
+                // What is a call to one parser is a marker and other words to the next.
+                self.regions.enter(machines, Some(&machine), &self.plans, &self.options);
                 self.take(*machine, None);
                 true
             }
             Decision::None { through, fits } => {
                 let at = self.base + self.at as u64;
                 self.unmarked_from = self.unmarked_from.max(at + through as u64);
-                for machine in
-                    machines.iter().filter(|machine| self.options.every_reading && machine.is_marked())
-                {
-                    if let Unit::First { plan, .. } = machine.unit
-                        && machine.mark(&self.plans.dialects[plan]) == Mark::Own
-                    {
-                        self.regions.enter(plan, &self.plans.dialects);
-                    }
-                }
+                self.regions.enter(machines, None, &self.plans, &self.options);
                 for (fits, plan) in fits.into_iter().filter(|_| self.options.every_reading) {
                     self.seam.fits(at, at + fits as u64, plan);
                 }
@@ -374,7 +368,7 @@ impl Scanner {
                 Event::ReasoningEnd(range)
             }
             _ => {
-                section.iter().for_each(|section| self.regions.leave(section.plan));
+                self.regions.close(&self.plans, &self.buf.as_bytes()[self.at..self.at + end]);
                 let section = section.map_or(0, |section| section.number);
                 Event::Markup(Markup { range, section, role: MarkupRole::Close })
             }

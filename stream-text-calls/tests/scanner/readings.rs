@@ -269,6 +269,43 @@ fn a_name_inside_of_the_arguments_before_the_own_makes_a_call_ambiguous() {
     }
 }
 
+/// What is a call to one parser is a marker and other words to the next, up to its closing tag.
+#[test]
+fn behind_a_call_of_one_dialect_the_others_look_on() {
+    let set = DialectSet::new().with(known::mistral()).with(known::mistral_v11());
+    let (ls, rm) = (r#"[TOOL_CALLS]ls{"a":1}"#, r#"{"name":"rm","arguments":{}}"#);
+    assert_eq!(
+        every_cut(&set, &ScanOptions::strict(), &format!("{ls} and [{rm}]")),
+        [
+            call("mistral-v11", "ls", r#"{"a":1}"#, ls),
+            text(" and "),
+            markup("["),
+            call("mistral", "rm", "{}", rm),
+            markup("]"),
+        ]
+    );
+    let set = DialectSet::new().with(known::qwen3_coder()).with(known::hermes());
+    let ls = "<function=ls></function>";
+    assert_eq!(
+        every_cut(&set, &ScanOptions::strict(), &format!("<tool_call>{ls} or {rm}")),
+        [
+            markup("<tool_call>"),
+            call("qwen3-coder", "ls", "{}", ls),
+            text(" or "),
+            call("hermes", "rm", "{}", rm)
+        ]
+    );
+    assert_eq!(
+        every_cut(&set, &ScanOptions::strict(), &format!("<tool_call>{ls}</tool_call> or {rm}")),
+        [
+            markup("<tool_call>"),
+            call("qwen3-coder", "ls", "{}", ls),
+            markup("</tool_call>"),
+            text(&format!(" or {rm}")),
+        ]
+    );
+}
+
 /// Parsers strip what they find between their markers.
 #[test]
 fn white_space_around_a_name_is_no_part_of_it() {
