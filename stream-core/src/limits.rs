@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// The memory and time that one stream may use. A stream that reaches a limit ends with the format's error event and an
-/// [`ErrorKind`](crate::ErrorKind) of that limit. The defaults are far above any recorded stream.
+/// The memory and time that one stream may use. A stream that exceeds a limit of memory, or [`idle`](Self::idle), ends with the format's error
+/// event; [`ErrorKind`](crate::ErrorKind) names the limit. The defaults are far above any recorded stream.
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,7 +28,8 @@ pub struct Limits {
     pub choices: usize,
     /// The time without a byte from the upstream.
     pub idle: Duration,
-    /// The time of one hook, and of one decision.
+    /// The time of one hook, and of one decision. A late hook closes the stream, and a late judge drops its block, unless the stage
+    /// [fails open](crate::policy::Stage::fail_open).
     pub policy: Duration,
     /// The time without a byte to the client after which a keep-alive is written while something is held; `None` for no keep-alives.
     pub keep_alive: Option<Duration>,
