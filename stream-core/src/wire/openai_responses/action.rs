@@ -11,7 +11,7 @@ use crate::wire::DecodeError;
 
 /// An action, as far as it has come.
 #[derive(Debug, Default)]
-pub(super) struct Action {
+pub(super) struct ToolAction {
     /// The action that the item opened with, as JSON.
     opening: Option<Text>,
     /// The commands, or the diff, that events have written and the item has not said yet.
@@ -19,7 +19,7 @@ pub(super) struct Action {
     bytes: usize,
 }
 
-impl Action {
+impl ToolAction {
     /// The action that an item opens with.
     pub(super) fn opening(action: &str) -> Box<Self> {
         Box::new(Self { opening: Some(action.into()), ..Self::default() })

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::action::Action;
+use super::action::ToolAction;
 use super::grammar::{self, Event};
 use super::item::{self, SUMMARY, Told};
 use super::kinds::{Act, EventType, ItemType, PartType, Role, Subject};
@@ -68,7 +68,7 @@ struct KnownItem {
     /// The id that the item opened with.
     id: Option<Text>,
     /// What a call of the API's own tools asks for, as far as it has.
-    action: Option<Box<Action>>,
+    action: Option<Box<ToolAction>>,
     /// The types of the parts, where they were said, by their numbers.
     parts: Few<Option<Cow<'static, str>>>,
 }
@@ -181,7 +181,7 @@ impl ResponseOrder {
             kind: Some(ItemType::name(told.kind())),
             name: told.own_name(),
             id,
-            action: told.action().map(Action::opening),
+            action: told.action().map(ToolAction::opening),
             ..KnownItem::default()
         };
         told.each_part(|number, part| known.part(number, Some(&kind_of(part)?), true))?;

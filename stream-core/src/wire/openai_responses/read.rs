@@ -65,7 +65,7 @@ fn read(line: Option<&str>, event: &Event<'_>, len: usize, into: &mut Decoded) -
 }
 
 /// How a response ended, by its status.
-pub(super) fn finish(status: &str, response: Value<'_>) -> FinishReason {
+fn finish(status: &str, response: Value<'_>) -> FinishReason {
     let reason = response.get("incomplete_details").and_then(|details| details.get("reason"));
     let kind = match status {
         "completed" => FinishKind::Stop,

@@ -6,5 +6,6 @@ mod endings;
 mod insert;
 mod kit;
 mod read;
+mod source;
 mod whole;
 mod write;
