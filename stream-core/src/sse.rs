@@ -190,9 +190,16 @@ impl Framer {
     /// Cuts an event off. What its lines say is known.
     fn take_event(&mut self, event: &PlainEvent, rest: &mut Bytes) -> Frame {
         self.at_start = false;
-        self.take(rest, event.len);
-        let lines = Lines { data: Some(event.data), event: event.name, ..Lines::default() };
-        lines.frame(self.buffer.split_to(event.len).freeze(), true)
+        let raw = self.copy(rest, event.len);
+        // The name is one word.
+        let odd_lines = has_separator(&raw);
+        Frame { odd_lines, ..Frame::plain(raw, event.data, event.name) }
+    }
+
+    /// Takes so much of what was read, where nothing came before it, as bytes of their own.
+    pub(crate) fn copy(&mut self, rest: &mut Bytes, len: usize) -> Bytes {
+        self.take(rest, len);
+        self.buffer.split_to(len).freeze()
     }
 
     /// Takes so much of what was read.
@@ -321,6 +328,18 @@ impl Frame {
             odd_lines: false,
             odd: None,
         }
+    }
+
+    /// An event of one plain `data: ` line, behind an `event: ` line where it has a name: where these stand in the bytes.
+    pub(crate) fn plain(raw: Bytes, data: (usize, usize), event: Option<(usize, usize)>) -> Self {
+        Self { data: Some(data), event, ..Self::whole(raw) }
+    }
+
+    /// Where the data stands in the raw bytes, and the name, if the frame is a [plain](Self::plain) event.
+    pub(crate) fn plain_spans(&self) -> Option<((usize, usize), Option<(usize, usize)>)> {
+        let is_plain = self.joined.is_none() && !self.stray && self.terminated && self.odd().is_none();
+        let data = self.data.filter(|_| is_plain && self.framing == Framing::Events)?;
+        Some((data, self.event))
     }
 
     /// A frame that is a line.

@@ -15,6 +15,7 @@ use crate::wire::{Outgoing, WriterOptions};
 
 impl Engine {
     pub(super) fn next_work(&mut self) -> Work {
+        self.settle();
         loop {
             if self.done {
                 return Work::Done;
@@ -48,7 +49,7 @@ impl Engine {
             if self.glide() {
                 continue;
             }
-            let next = self.reader.next();
+            let next = self.next_frame();
             while let Some(comment) = self.reader.take_early() {
                 if !self.is_found_in(&comment) {
                     self.out.push_back(comment);

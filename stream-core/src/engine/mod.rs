@@ -179,6 +179,7 @@ impl Engine {
 
     /// Takes what the host tells.
     pub fn handle(&mut self, input: Input, now: Duration) {
+        self.settle();
         self.set_time(now);
         if matches!(self.next, Some(Work::Chunk(_) | Work::Wait)) {
             self.next = None;

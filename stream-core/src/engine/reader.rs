@@ -125,6 +125,11 @@ impl FrameReader {
         if len == self.rest.len() { std::mem::take(&mut self.rest) } else { self.rest.split_to(len) }
     }
 
+    /// Takes the first bytes of what was read, as a copy: all of what was read at once would be kept with them.
+    pub(crate) fn copy(&mut self, len: usize) -> Bytes {
+        self.framer.copy(&mut self.rest, len)
+    }
+
     /// The highest number that counts frames so far, where frames are held against those before.
     pub(crate) fn count(&self) -> Option<u64> {
         self.decoded.memory.count()
@@ -201,15 +206,41 @@ impl FrameReader {
                 return Ok(Some(frame));
             }
             match self.next_read()? {
-                Some(frame) if self.decoded.due == Due::Now => return Ok(Some(frame)),
                 Some(frame) => {
-                    let turns = self.turns.get_or_insert_default();
-                    turns.push(frame, self.decoded.due, self.settings.limits.held)?;
+                    if let Some(frame) = self.in_turn(frame)? {
+                        return Ok(Some(frame));
+                    }
                 }
                 None if self.ended && self.turns.as_mut().is_some_and(|turns| turns.release_all()) => {}
                 None => return Ok(None),
             }
         }
+    }
+
+    /// The frame that was read last, if it goes on now; else it waits for its turn.
+    fn in_turn(&mut self, frame: Outgoing) -> Result<Option<Outgoing>, Error> {
+        if self.decoded.due == Due::Now {
+            return Ok(Some(frame));
+        }
+        let turns = self.turns.get_or_insert_default();
+        turns.push(frame, self.decoded.due, self.settings.limits.held)?;
+        Ok(None)
+    }
+
+    /// Takes a frame that was cut off what was read, of which is known that it says this and nothing else, as the frame before
+    /// it did, and which number it has. `None` if it goes on later.
+    pub(crate) fn follow(
+        &mut self,
+        frame: Frame,
+        delta: Delta,
+        number: Option<u64>,
+    ) -> Result<Option<Outgoing>, Error> {
+        let (odd, due) = self.decoded.memory.follow(std::slice::from_ref(&delta), number)?;
+        (self.decoded.odd, self.decoded.due) = (odd, due);
+        let mut frame = frame;
+        frame.mark(odd);
+        let parts = vec![Part { delta, key: None, fate: Fate::Kept }];
+        self.in_turn(Outgoing { frame: Some(frame), parts })
     }
 
     /// Whether frames wait that came before the format was known.

@@ -16,7 +16,8 @@ pub struct Hole {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fill {
-    /// The text of the frame's one delta, a string that is not empty. Where a frame has several, all of them are the same.
+    /// The text of the frame's one delta, or its piece of a call's arguments: a string that is not empty. Where a frame has
+    /// several, all of them are the same.
     Text,
     /// A string that nothing depends on.
     Word,
@@ -24,6 +25,9 @@ pub enum Fill {
     Digits,
     /// A number of one to fifteen digits that grows from frame to frame.
     Count,
+    /// A string, or a number of one to fifteen digits, that names the block: the same in all frames of a block, and another one
+    /// in those of the next.
+    Name,
     /// Blanks before the last brace of the document; the path is empty.
     Blanks,
 }
@@ -40,14 +44,30 @@ pub(super) const CHAT: &[Hole] = &[
     hole("choices[0].delta.refusal", Fill::Text),
     hole("choices[0].message.content", Fill::Text),
     hole("choices[0].text", Fill::Text),
+    hole("choices[0].delta.tool_calls[0].function.arguments", Fill::Text),
+    hole("choices[0].delta.tool_calls[0].index", Fill::Name),
+    hole("choices[0].index", Fill::Name),
     hole("id", Fill::Word),
     hole("obfuscation", Fill::Word),
     hole("created", Fill::Digits),
     hole("choices[0].token_id", Fill::Digits),
+    hole("choices[0].delta.token_id", Fill::Digits),
 ];
 
-pub(super) const RESPONSES: &[Hole] =
-    &[hole("delta", Fill::Text), hole("obfuscation", Fill::Word), hole("sequence_number", Fill::Count)];
+pub(super) const RESPONSES: &[Hole] = &[
+    hole("delta", Fill::Text),
+    hole("obfuscation", Fill::Word),
+    hole("sequence_number", Fill::Count),
+    hole("item_id", Fill::Name),
+    hole("output_index", Fill::Name),
+    hole("content_index", Fill::Name),
+    hole("summary_index", Fill::Name),
+];
 
-pub(super) const MESSAGES: &[Hole] =
-    &[hole("delta.text", Fill::Text), hole("delta.thinking", Fill::Text), hole("", Fill::Blanks)];
+pub(super) const MESSAGES: &[Hole] = &[
+    hole("delta.text", Fill::Text),
+    hole("delta.thinking", Fill::Text),
+    hole("delta.partial_json", Fill::Text),
+    hole("index", Fill::Name),
+    hole("", Fill::Blanks),
+];

@@ -1,6 +1,7 @@
 //! What a reader remembers of the frames before: whether a frame is plain depends on them (rule 28).
 
-use super::{Odd, anthropic, openai_responses};
+use super::{DecodeError, Odd, anthropic, openai_responses};
+use crate::delta::Delta;
 
 /// What the frames before have said.
 #[derive(Debug, Default)]
@@ -23,6 +24,22 @@ impl Memory {
     pub(crate) fn counted(&mut self, number: u64) {
         if let Some(responses) = &mut self.responses {
             responses.counted(number);
+        }
+    }
+
+    /// Takes in a frame that says the same as the one before it, but for a text or a piece of arguments, and its number. Answers
+    /// why it is not plain, and when it goes on.
+    ///
+    /// A response learns nothing else from such a frame: the item is known by its id, its type and its part.
+    pub(crate) fn follow(
+        &mut self,
+        deltas: &[Delta],
+        number: Option<u64>,
+    ) -> Result<(Option<Odd>, Due), DecodeError> {
+        number.into_iter().for_each(|number| self.counted(number));
+        match self.messages.as_mut().filter(|_| self.is_on) {
+            Some(messages) => messages.see(deltas),
+            None => Ok((None, Due::Now)),
         }
     }
 }

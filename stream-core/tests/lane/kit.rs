@@ -8,8 +8,8 @@ use futures::FutureExt as _;
 use stream_core::engine::{Input, Output};
 use stream_core::{
     Attention, Chain, Chunk, ChunkKind, Config, Context, Decide, End, Ending, Engine, Limits, Needs,
-    Passthrough, Policy, PolicyError, Release, Request, Stage, StreamState, SyncPolicy, Verdict, async_trait,
-    each_call,
+    Passthrough, Policy, PolicyError, Release, Replacement, Request, Stage, StreamState, SyncPolicy, Verdict,
+    async_trait, each_call,
 };
 
 /// What hooks saw, in order.
@@ -34,13 +34,14 @@ pub(crate) enum Act {
     Panic,
 }
 
-/// Notes every step, and acts on every `every`th text.
+/// Notes every step, and acts on every `every`th text, or piece of a call.
 #[derive(Debug, Clone)]
 pub(crate) struct Look {
     pub(crate) name: &'static str,
     pub(crate) needs: Needs,
     pub(crate) act: Act,
     pub(crate) every: usize,
+    pub(crate) of_calls: bool,
     pub(crate) texts: usize,
     pub(crate) log: Log,
 }
@@ -61,7 +62,10 @@ impl Look {
             state.model(),
             ctx.elapsed(),
         ));
-        let is_text = matches!(chunk.kind(), ChunkKind::Text(_));
+        let is_text = match chunk.kind() {
+            ChunkKind::Text(_) => true,
+            kind => self.of_calls && kind == ChunkKind::ToolCall,
+        };
         self.texts += usize::from(is_text);
         let act = if is_text && self.texts.is_multiple_of(self.every) { self.act } else { Act::Send };
         let block = chunk.block();
@@ -159,11 +163,16 @@ impl Policy for Waits {
 
 fn look(name: &'static str, log: &Log, act: Act, every: usize) -> Look {
     let needs = Needs::nothing().content(Attention::Chunks).reasoning(Attention::Chunks);
-    Look { name, needs, act, every, texts: 0, log: Arc::clone(log) }
+    Look { name, needs, act, every, of_calls: false, texts: 0, log: Arc::clone(log) }
 }
 
 fn all(name: &'static str, log: &Log, act: Act, every: usize) -> Look {
     Look { needs: Needs::everything(), ..look(name, log, act, every) }
+}
+
+fn calls(name: &'static str, log: &Log, act: Act, every: usize) -> Look {
+    let needs = Needs::nothing().calls(Attention::Chunks);
+    Look { needs, of_calls: true, ..look(name, log, act, every) }
 }
 
 /// A chain by its name.
@@ -173,9 +182,16 @@ type Make = fn(&Log, Act) -> Chain;
 
 /// Every chain that is tried.
 pub(crate) fn chains() -> Vec<Made> {
-    let plain: [(&str, Make); 9] = [
+    let plain: [(&str, Make); 13] = [
         ("nothing", |_, _| Chain::new().then(Passthrough)),
         ("gate", |_, _| Chain::new().then(each_call(|_, _| Verdict::Release))),
+        ("gate that drops", |_, _| Chain::new().then(each_call(|_, _| Verdict::drop("no")))),
+        ("gate that replaces", |_, _| {
+            let other = || Verdict::Replace(Replacement::arguments(r#"{"path":"/tmp"}"#));
+            Chain::new().then(each_call(move |_, _| other()))
+        }),
+        ("calls", |log, _| Chain::new().then(calls("a", log, Act::Send, 1))),
+        ("calls, some of them held", |log, _| Chain::new().then(calls("a", log, Act::Hold, 3))),
         ("content", |log, _| Chain::new().then(look("a", log, Act::Send, 1))),
         ("all", |log, _| Chain::new().then(all("a", log, Act::Send, 1))),
         ("waits", |log, _| Chain::new().then(Waits(all("a", log, Act::Send, 1)))),

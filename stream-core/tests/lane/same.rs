@@ -49,6 +49,25 @@ fn every_script_is_the_same_with_the_lane_and_without() {
     }
 }
 
+/// Blocks that differ in their names alone, and pieces of arguments.
+#[test]
+fn every_script_of_many_blocks_is_the_same_with_the_lane_and_without() {
+    quiet();
+    let argument = |word: &str| format!(r#"{{"text":"{}"}}"#, format!("{word} \"{word}\" ").repeat(6));
+    let script = Script::new()
+        .text("One two three four five. ".repeat(2))
+        .call("call_1", "write", argument("one").replace('"', "'"))
+        .call("call_2", "write", argument("w\u{f6}rd").replace(" \"", " \\\"").replace("\" ", "\\\" "))
+        .call("call_3", "ls", r#"{"path":"/one/two/three/four/five"}"#)
+        .text_fragments(Fragments::Bytes(7))
+        .argument_fragments(Fragments::Bytes(5));
+    for kind in WireKind::ALL {
+        for script in [script.clone(), script.clone().interleaved(), script.clone().pings()] {
+            same(kind.name(), &script.to_log(kind), &cuts(), &config());
+        }
+    }
+}
+
 #[test]
 fn limits_are_the_same_with_the_lane_and_without() {
     quiet();

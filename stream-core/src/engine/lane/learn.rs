@@ -1,8 +1,10 @@
 //! Shapes are learned from two frames that were read in full and said the same thing, and are tried before they are used.
 
+use memchr::memchr2;
+
 use super::Says;
-use super::shape::{Gap, Shape};
-use crate::delta::DeltaKind;
+use super::shape::{FrameLines, Gap, Shape};
+use crate::delta::Site;
 use crate::json;
 use crate::sse::{Frame, Framer};
 use crate::wire::{Decoded, Due, Fill, Hole, WireFormat};
@@ -12,15 +14,21 @@ use crate::wire::{Decoded, Due, Fill, Hole, WireFormat};
 ///
 /// `None` where the format knows no holes, where the text cannot be found, and where a frame of that shape would be read in
 /// another way.
-pub(super) fn learn(format: &dyn WireFormat, before: &[u8], frame: &Frame, says: &Says) -> Option<Shape> {
+pub(super) fn learn(
+    format: &dyn WireFormat,
+    before: &[u8],
+    frame: &Frame,
+    said: (&Says, &Site),
+) -> Option<Shape> {
     let holes = format.holes();
-    let (raw, data) = (frame.raw(), frame.data_bytes()?);
-    let offset = (data.as_ptr() as usize).checked_sub(raw.as_ptr() as usize)?;
-    raw.get(offset..offset.checked_add(data.len())?).filter(|found| *found == data)?;
+    let ((offset, end), event) = frame.plain_spans()?;
+    let raw = frame.raw();
+    let data = &raw[offset..end];
     let before = frame_of(before)?;
     let old = HoleValues::read(before.data_bytes()?, holes)?;
     let new = HoleValues::read(data, holes)?;
-    let mut shape = Shape::of(raw.len(), new.found.len());
+    let lines = FrameLines { event, before: offset, behind: raw.len() - end };
+    let mut shape = Shape::of(lines, raw.len(), new.found.len());
     let (mut done, mut text) = (0, None);
     for found in &new.found {
         let value = &data[found.start..found.end];
@@ -35,6 +43,13 @@ pub(super) fn learn(format: &dyn WireFormat, before: &[u8], frame: &Frame, says:
                 Some(_) => return None,
             },
             Fill::Blanks => Gap::Blanks,
+            Fill::Name if old.value_in(found.hole) == Some(value) => {
+                shape.literal(&raw[done..offset + found.start]);
+                shape.name(value);
+                done = offset + found.end;
+                continue;
+            }
+            Fill::Name => return None,
             _ if old.value_in(found.hole) == Some(value) => continue,
             Fill::Word => Gap::Word,
             Fill::Digits => Gap::Digits,
@@ -45,11 +60,12 @@ pub(super) fn learn(format: &dyn WireFormat, before: &[u8], frame: &Frame, says:
         done = offset + found.end;
     }
     shape.literal(&raw[done..]);
+    shape.locate(raw, said.1)?;
     let reads = |raw: &[u8]| shape.fit(raw).is_some_and(|fit| fit.len == raw.len());
-    (text.is_some() && reads(raw) && is_sound(&shape, format, says)).then_some(shape)
+    (text.is_some() && reads(raw) && is_sound(&shape, format, said.0)).then_some(shape)
 }
 
-/// Whether a frame of this shape that has other values in all of its holes is read as one text of the same place.
+/// Whether a frame of this shape that has other values in all of its holes is read as the same with another text.
 fn is_sound(shape: &Shape, format: &dyn WireFormat, says: &Says) -> bool {
     let probe = shape.filled(PROBE.as_bytes(), b"probe", b"77", b"   ");
     let Some(frame) = frame_of(&probe) else { return false };
@@ -57,10 +73,10 @@ fn is_sound(shape: &Shape, format: &dyn WireFormat, says: &Says) -> bool {
     let read = format.decode(&frame, &mut decoded);
     let [delta] = &decoded.deltas[..] else { return false };
     let text = json::unquote(&format!("\"{PROBE}\""));
-    let is_text =
-        matches!(&delta.kind, DeltaKind::Text { text: found, .. } if Some(&**found) == text.as_deref());
     let is_plain = frame.odd().or(decoded.odd).is_none() && decoded.due == Due::Now;
-    read.is_ok() && is_plain && is_text && Says::of(delta).as_ref() == Some(says)
+    read.is_ok()
+        && is_plain
+        && text.zip(shape.site_in(&probe)).is_some_and(|(text, site)| says.delta_at(&text, site) == *delta)
 }
 
 /// The one frame that these bytes are.
@@ -126,7 +142,7 @@ impl<'d> HoleValues<'d> {
             }),
             b'"' => {
                 let (start, end) = self.string()?;
-                self.note(start, end, |fill| matches!(fill, Fill::Text | Fill::Word));
+                self.note(start, end, |fill| matches!(fill, Fill::Text | Fill::Word | Fill::Name));
                 Some(())
             }
             _ => {
@@ -135,7 +151,7 @@ impl<'d> HoleValues<'d> {
                 let ends = |byte: &u8| matches!(byte, b',' | b']' | b'}' | b' ' | b'\t' | b'\r' | b'\n');
                 self.at += rest.iter().position(ends).unwrap_or(rest.len());
                 if super::scan::digits(rest) == Some(self.at - start) {
-                    self.note(start, self.at, |fill| matches!(fill, Fill::Digits | Fill::Count));
+                    self.note(start, self.at, |fill| matches!(fill, Fill::Digits | Fill::Count | Fill::Name));
                 }
                 Some(())
             }
@@ -170,10 +186,10 @@ impl<'d> HoleValues<'d> {
         self.skip(b'"')?;
         let start = self.at;
         loop {
-            match self.data.get(self.at)? {
+            self.at += memchr2(b'"', b'\\', self.data.get(self.at..)?)?;
+            match self.data[self.at] {
                 b'"' => break,
-                b'\\' => self.at += 2,
-                _ => self.at += 1,
+                _ => self.at += 2,
             }
         }
         self.at += 1;
@@ -182,7 +198,9 @@ impl<'d> HoleValues<'d> {
 
     /// Notes a value, if its place is that of a hole which takes it.
     fn note(&mut self, start: usize, end: usize, takes: impl Fn(Fill) -> bool) {
-        let hole = self.holes.iter().find(|hole| takes(hole.fill) && leads_to(hole.path, &self.path));
+        let Some(PathKey::Key(key)) = self.path.last() else { return };
+        let leads = |hole: &&Hole| hole.path.as_bytes().ends_with(key) && leads_to(hole.path, &self.path);
+        let hole = self.holes.iter().filter(|hole| takes(hole.fill)).find(leads);
         self.found.extend(hole.map(|hole| HoleValue { hole, start, end }));
     }
 

@@ -8,8 +8,12 @@
 //! and has left untouched, the writer writes frames as they came, and every stage either does not look at the text or has a policy
 //! that never waits. Such a policy is called in place; whatever else it does than to send its chunk, the frame goes the
 //! general way up to that hook, and what the hook did is carried out there.
+//!
+//! A frame of a known shape that may not leave by the lane, such as a piece of the arguments of a call that somebody holds, goes
+//! the general way without being read in full.
 
 mod learn;
+mod read;
 mod run;
 mod scan;
 mod shape;
@@ -18,7 +22,7 @@ use bytes::Bytes;
 
 use crate::block::BlockKey;
 use crate::context::Effects;
-use crate::delta::{Channel, Delta, DeltaKind, Site, Slot};
+use crate::delta::{CallDelta, CallFlavor, Channel, Delta, DeltaKind, Site, Slot, Span};
 use crate::engine::Failure;
 use crate::sse::Frame;
 use crate::wire::{Fate, Outgoing, WireFormat};
@@ -36,6 +40,10 @@ pub(super) struct Lane {
     /// Where the text of the last frame with text belongs, and the bytes of that frame.
     last: Option<Says>,
     raw: Vec<u8>,
+    /// Whether no other frame has come since.
+    follows: bool,
+    /// Whether the frame under way was read by its shape.
+    by_shape: bool,
     /// Whether everything that was written since that frame left as it came.
     is_plain: bool,
     /// How many shapes may still be learned, and how many frames have fitted since that number last grew.
@@ -45,19 +53,29 @@ pub(super) struct Lane {
     sights: Vec<Sight>,
     /// What has left by the lane and the writer has not been told.
     run: Run,
+    /// What has left by the lane and the stages have not been told: frames, and bytes of their text.
+    passed: (usize, usize),
     /// What hooks of the next frame did, which goes the general way.
     owed: Vec<(usize, Result<Effects, Failure>)>,
 }
 
-/// Where a text belongs.
+/// Where a text belongs, or a piece of arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Says {
     choice: u32,
     slot: Slot,
-    channel: Channel,
+    what: What,
     /// The position of the choice, and the fields: where a text stands moves from frame to frame.
     position: u32,
     fields: u16,
+}
+
+/// What is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Text(Channel),
+    /// More of the arguments of a call.
+    Arguments(CallFlavor),
 }
 
 /// What a stage does with the text of the block.
@@ -79,18 +97,56 @@ struct Run {
 }
 
 impl Says {
-    /// Where the text of a delta belongs, if the delta is one.
+    /// Where the text of a delta belongs, or its piece of arguments, if that is all it says.
     fn of(delta: &Delta) -> Option<Self> {
-        let DeltaKind::Text { channel, .. } = delta.kind else { return None };
-        let Site { position, fields, split: None, .. } = delta.site else { return None };
-        Some(Self { choice: delta.choice?, slot: delta.slot, channel, position, fields })
+        let what = match delta.kind {
+            DeltaKind::Text { channel, .. } => What::Text(channel),
+            DeltaKind::Call(CallDelta {
+                id: None,
+                name: None,
+                arguments: Some(_),
+                flavor,
+                starts: false,
+                unopened: false,
+                written: None,
+                instead: None,
+                // What a tool of the API's own is told, the reader remembers.
+            }) if flavor != CallFlavor::Builtin => What::Arguments(flavor),
+            _ => return None,
+        };
+        let Site { position, fields, opens: false, split: None, .. } = delta.site else { return None };
+        Some(Self { choice: delta.choice?, slot: delta.slot, what, position, fields })
     }
 
     /// A delta that says this text there, of no frame.
     fn delta(&self, text: &str) -> Delta {
-        let kind = DeltaKind::Text { channel: self.channel, text: text.into() };
+        let kind = match self.what {
+            What::Text(channel) => DeltaKind::Text { channel, text: text.into() },
+            What::Arguments(flavor) => {
+                DeltaKind::Call(CallDelta { arguments: Some(text.into()), flavor, ..CallDelta::default() })
+            }
+        };
         let site = Site { position: self.position, fields: self.fields, ..Site::default() };
         Delta { choice: Some(self.choice), slot: self.slot, kind, site }
+    }
+
+    /// The delta that says this text there, at this place of a frame.
+    fn delta_at(&self, text: &str, (element, holder): (Span, Span)) -> Delta {
+        let delta = self.delta(text);
+        Delta { site: Site { element, holder, ..delta.site }, ..delta }
+    }
+
+    /// Whether this is the same, be it of another block.
+    fn is_like(&self, other: &Self) -> bool {
+        *self == Self { choice: self.choice, slot: self.slot, ..*other }
+    }
+
+    /// The channel of the text.
+    fn channel(&self) -> Option<Channel> {
+        match self.what {
+            What::Text(channel) => Some(channel),
+            What::Arguments(_) => None,
+        }
     }
 }
 
@@ -99,14 +155,21 @@ impl Lane {
         Self { is_on, lessons: LESSONS, ..Self::default() }
     }
 
-    /// Takes note of a frame that was read in full.
+    /// Takes note of a frame that goes the general way.
     pub(super) fn saw(&mut self, outgoing: &Outgoing, format: &dyn WireFormat) {
-        let Some((frame, says)) = one_text(outgoing) else { return };
+        if std::mem::take(&mut self.by_shape) {
+            self.is_plain = true;
+            return;
+        }
+        let said = one_text(outgoing);
+        self.follows = said.is_some();
+        let Some((frame, says, site)) = said else { return };
         self.is_plain = true;
         let fits = |(of, shape): &(Says, Shape)| *of == says && shape.fit(frame.raw()).is_some();
-        if !self.shapes.iter().any(fits) && self.lessons > 0 && self.last == Some(says) {
+        let is_known = self.shapes.iter().any(fits) || self.rename(frame, &says, &site);
+        if !is_known && self.lessons > 0 && self.last == Some(says) {
             self.lessons -= 1;
-            if let Some(shape) = learn::learn(format, &self.raw, frame, &says) {
+            if let Some(shape) = learn::learn(format, &self.raw, frame, (&says, &site)) {
                 self.shapes.truncate(SHAPES - 1);
                 self.shapes.reserve_exact(1);
                 self.shapes.insert(0, (says, shape));
@@ -120,6 +183,21 @@ impl Lane {
         }
         self.raw.clear();
         self.raw.extend_from_slice(frame.raw());
+    }
+
+    /// Makes the shape of a block that of the next one, if they differ in nothing but what names the block. False if there is
+    /// no such shape.
+    fn rename(&mut self, frame: &Frame, says: &Says, site: &Site) -> bool {
+        let mut alike = self.shapes.iter_mut().filter(|(of, _)| of.is_like(says));
+        let Some((known, renamed)) = alike.find_map(|known| {
+            let renamed = known.1.renamed(frame.raw(), site)?;
+            Some((known, renamed))
+        }) else {
+            return false;
+        };
+        *known = (*says, renamed);
+        self.usable = 0;
+        true
     }
 
     /// Takes note of what was written for a frame.
@@ -149,13 +227,13 @@ impl Lane {
     }
 }
 
-/// The frame that says one text and nothing else, in the one plain way.
-fn one_text(outgoing: &Outgoing) -> Option<(&Frame, Says)> {
+/// The frame that says one text, or one piece of arguments, and nothing else, in the one plain way.
+fn one_text(outgoing: &Outgoing) -> Option<(&Frame, Says, Site)> {
     let [part] = &outgoing.parts[..] else { return None };
     let frame = outgoing.frame.as_ref()?;
     let is_plain =
         frame.odd().is_none() && frame.is_terminated() && !frame.is_stray() && part.fate == Fate::Kept;
-    Says::of(&part.delta).filter(|_| is_plain).map(|says| (frame, says))
+    Says::of(&part.delta).filter(|_| is_plain).map(|says| (frame, says, part.delta.site))
 }
 
 /// The most shapes that a stream has.

@@ -33,6 +33,7 @@ impl Engine {
         self.waiting = false;
         self.reader.push(bytes);
         let len = self.next_run()?;
+        // The stages are told before anything else happens.
         let passed = (len > 0).then(|| self.reader.take(len));
         if self.reader.rest().is_empty() && self.lane.owed.is_empty() {
             return passed;
@@ -45,6 +46,7 @@ impl Engine {
     /// that the general way has to carry out.
     pub(in crate::engine) fn glide(&mut self) -> bool {
         let Some(len) = self.next_run() else { return false };
+        self.settle();
         if len > 0 {
             spare::lend(&spare::OUTPUT, &mut self.out);
             self.out.push_back(self.reader.take(len));
@@ -55,7 +57,8 @@ impl Engine {
     /// How many bytes the frames have that come next and leave by the lane, if it is armed for the first of them.
     fn next_run(&mut self) -> Option<usize> {
         let lane = &mut self.lane;
-        if !lane.is_on || !lane.is_plain || !lane.owed.is_empty() || !self.reader.is_at_border() {
+        let is_text = lane.last.is_some_and(|says| says.channel().is_some());
+        if !is_text || !lane.is_plain || !lane.owed.is_empty() || !self.reader.is_at_border() {
             return None;
         }
         let first = lane.fit(self.reader.rest())?;
@@ -79,6 +82,7 @@ impl Engine {
 
     /// Ends the run: the writer is told of it. The lane is not armed any more.
     pub(in crate::engine) fn disarm(&mut self) {
+        self.settle();
         let key = self.lane.sights.last().map(|sight| sight.key);
         if self.lane.run.frames > 0 && !self.joined.is_empty() {
             let keys: Vec<BlockKey> = self.lane.sights.iter().map(|sight| sight.key).collect();
@@ -103,14 +107,18 @@ impl Engine {
         self.lane.raw = raw;
     }
 
+    /// Whether the id or the model, which are not known yet, may stand in a hole.
+    pub(super) fn may_tell_meta(&self) -> bool {
+        self.reader.wants_meta() && self.lane.shapes.iter().any(|(_, shape)| shape.has_words())
+    }
+
     /// Whether a text that says the same as the last one, and leaves as it came, changes nothing but counts. If so, each stage's
     /// view of the block is kept.
     fn arm(&mut self) -> bool {
         let Some(says) = self.lane.last else { return false };
         let is_plain = self.writer.as_ref().is_some_and(|writer| writer.is_plain() && writer.held() == 0);
         let is_idle = self.observer.is_none() && self.tickets.is_empty() && self.asked.is_empty();
-        let tells = self.reader.wants_meta() && self.lane.shapes.iter().any(|(_, shape)| shape.has_words());
-        if !is_plain || !is_idle || tells {
+        if !is_plain || !is_idle || self.may_tell_meta() {
             return false;
         }
         self.lane.sights.reserve_exact(self.stages.len());
@@ -128,7 +136,7 @@ impl Engine {
 
     /// What a stage does with more text of a block, if that can be done by the lane.
     fn sight(&mut self, stage: usize, says: &Says) -> Option<Sight> {
-        let (key, attention) = self.stages[stage].clear_block(says.choice, says.slot, says.channel)?;
+        let (key, attention) = self.stages[stage].clear_block(says.choice, says.slot, says.channel()?)?;
         let looks = match attention {
             Attention::Nothing => false,
             Attention::Chunks => !self.policies.may_wait(stage),
@@ -145,9 +153,7 @@ impl Engine {
         let limit = self.config.shared.limits.frame;
         let (mut len, mut frames, mut bytes, mut last) = (0, 0, 0, 0);
         let (mut next, mut count) = (Some(first), self.reader.count());
-        let grows =
-            |fit: &Fit, count: Option<u64>| fit.count.is_none() || count.is_none() || fit.count > count;
-        while let Some(fit) = next.filter(|fit| fit.len <= limit && grows(fit, count)) {
+        while let Some(fit) = next.filter(|fit| fit.len <= limit && fit.grows(count)) {
             if is_seen && !self.show(len, fit, restates) {
                 break;
             }
@@ -164,22 +170,37 @@ impl Engine {
         if frames == 0 {
             return 0;
         }
+        count.into_iter().for_each(|count| self.reader.counted(count));
+        self.lane.passed.0 += frames;
+        self.lane.passed.1 += bytes;
+        self.lane.raw.clear();
+        self.lane.raw.extend_from_slice(&self.reader.rest()[last..len]);
+        if is_seen {
+            self.settle();
+        }
+        len
+    }
+
+    /// Tells the stages what has left by the lane.
+    pub(in crate::engine) fn settle(&mut self) {
+        let (frames, bytes) = std::mem::take(&mut self.lane.passed);
+        if frames == 0 {
+            return;
+        }
         for (sight, stage) in self.lane.sights.iter().zip(&mut self.stages) {
             stage.passed(sight.key, frames, bytes, sight.looks, sight.keeps);
         }
-        count.into_iter().for_each(|count| self.reader.counted(count));
         self.lane.fitted(frames);
         self.lane.run.frames += frames;
-        self.lane.raw.clear();
-        self.lane.raw.extend_from_slice(&self.reader.rest()[last..len]);
-        len
     }
 
     /// Shows the text of a frame to those who look at it or keep it. False if it has to go the general way: then nobody has
     /// seen it, but for hooks whose effects are owed.
     fn show(&mut self, at: usize, fit: Fit, restates: bool) -> bool {
         let Self { reader, stages, policies, config, lane, now, .. } = self;
-        let Some(says) = &lane.last else { return false };
+        let Some((says, channel)) = lane.last.as_ref().and_then(|says| Some((says, says.channel()?))) else {
+            return false;
+        };
         let span = at + fit.start..at + fit.start + fit.text.len;
         let Some(text) = text_of(reader.rest(), at, fit) else { return false };
         let room = |(sight, stage): (&Sight, &crate::engine::stage::StageState)| {
@@ -202,7 +223,7 @@ impl Engine {
                 }
                 Cow::Owned(text) => Body::Text(text.as_str().into()),
             };
-            let passed = PassedText { choice: says.choice, channel: says.channel, fields: says.fields, body };
+            let passed = PassedText { choice: says.choice, channel, fields: says.fields, body };
             let (chunk, mut ctx) = stage.text_hook(sight.key, passed, &config.request, *now);
             let Some(policy) = policies.get(number) else { continue };
             let state = &stage.fold.state;
@@ -241,7 +262,7 @@ impl Engine {
 }
 
 /// The text of a frame that fits.
-fn text_of(bytes: &[u8], at: usize, fit: Fit) -> Option<Cow<'_, str>> {
+pub(super) fn text_of(bytes: &[u8], at: usize, fit: Fit) -> Option<Cow<'_, str>> {
     let (start, end) = (at + fit.start, at + fit.start + fit.text.len);
     if fit.text.is_escaped() {
         return serde_json::from_slice(bytes.get(start - 1..=end)?).ok().map(Cow::Owned);

@@ -1,6 +1,10 @@
 //! A frame with holes.
 
+use bytes::Bytes;
+
 use super::scan;
+use crate::delta::{Site, Span};
+use crate::sse::Frame;
 
 /// The bytes of a whole frame, from its first field to its blank line, cut at the values that may differ.
 #[derive(Debug, Default)]
@@ -9,6 +13,28 @@ pub(super) struct Shape {
     literals: Vec<u8>,
     /// The holes: each stands behind that many literal bytes.
     gaps: Vec<(usize, Gap)>,
+    /// Where literal bytes name the block.
+    names: Vec<(usize, usize)>,
+    lines: FrameLines,
+    /// Where the element that says the text starts and ends, and the choice around it.
+    marks: [Mark; 4],
+}
+
+/// A place of a shape: behind that many literal bytes and that many holes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mark {
+    literals: usize,
+    gaps: usize,
+}
+
+/// What stands around the data of a frame.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FrameLines {
+    /// Where the `event` field stands.
+    pub(super) event: Option<(usize, usize)>,
+    /// How many bytes stand before the data, and behind it.
+    pub(super) before: usize,
+    pub(super) behind: usize,
 }
 
 /// What may stand in a hole of a shape.
@@ -40,10 +66,25 @@ pub(super) struct Fit {
     pub(super) count: Option<u64>,
 }
 
+impl Fit {
+    /// Whether the frame counts on from that number, where frames are counted.
+    pub(super) fn grows(&self, count: Option<u64>) -> bool {
+        self.count.is_none() || count.is_none() || self.count > count
+    }
+}
+
 impl Shape {
     /// A shape with room for that many bytes and holes.
-    pub(super) fn of(bytes: usize, gaps: usize) -> Self {
-        Self { literals: Vec::with_capacity(bytes), gaps: Vec::with_capacity(gaps) }
+    pub(super) fn of(lines: FrameLines, bytes: usize, gaps: usize) -> Self {
+        let (literals, gaps) = (Vec::with_capacity(bytes), Vec::with_capacity(gaps));
+        Self { literals, gaps, names: Vec::new(), lines, marks: <[Mark; 4]>::default() }
+    }
+
+    /// The frame that these bytes are, which fit.
+    pub(super) fn frame(&self, raw: Bytes) -> Frame {
+        let FrameLines { event, before, behind } = self.lines;
+        let data = (before, raw.len() - behind);
+        Frame::plain(raw, data, event)
     }
 
     /// Adds bytes that are always the same.
@@ -56,6 +97,14 @@ impl Shape {
         self.gaps.push((self.literals.len(), gap));
     }
 
+    /// Adds bytes that name the block.
+    pub(super) fn name(&mut self, bytes: &[u8]) {
+        let start = self.literals.len();
+        self.literals.extend_from_slice(bytes);
+        self.names.reserve_exact(1);
+        self.names.push((start, self.literals.len()));
+    }
+
     /// Whether a string that nothing depends on may differ.
     pub(super) fn has_words(&self) -> bool {
         self.gaps.iter().any(|(_, gap)| *gap == Gap::Word)
@@ -63,37 +112,95 @@ impl Shape {
 
     /// The frame that starts `input`, if it has this shape. A frame of which the end is missing has none.
     pub(super) fn fit(&self, input: &[u8]) -> Option<Fit> {
-        let (mut at, mut from) = (0, 0);
-        let mut text: Option<(usize, scan::StringSpan)> = None;
-        let mut count = None;
+        let mut fitting = Fitting { input, at: 0, text: None, count: None };
+        let mut from = 0;
         for &(to, gap) in &self.gaps {
-            at += same(&self.literals[from..to], input.get(at..)?)?;
+            fitting.literal(&self.literals[from..to])?;
+            fitting.gap(gap)?;
             from = to;
-            let rest = input.get(at..)?;
-            at += match gap {
-                Gap::Text => {
-                    let found = scan::string(rest).filter(|found| found.len > 0)?;
-                    text = Some((at, found));
-                    found.len
-                }
-                Gap::Twin => {
-                    let (start, found) = text?;
-                    same(&input[start..start + found.len], rest)?
-                }
-                Gap::Word => scan::string(rest)?.len,
-                Gap::Digits => scan::digits(rest)?,
-                Gap::Count => {
-                    let len = scan::digits(rest)?;
-                    count =
-                        Some(rest[..len].iter().fold(0, |count, digit| count * 10 + u64::from(digit - b'0')));
-                    len
-                }
-                Gap::Blanks => scan::blanks(rest),
-            };
         }
-        at += same(&self.literals[from..], input.get(at..)?)?;
-        let (start, text) = text?;
-        Some(Fit { len: at, start, text, count })
+        fitting.literal(&self.literals[from..])?;
+        let (start, text) = fitting.text?;
+        Some(Fit { len: fitting.at, start, text, count: fitting.count })
+    }
+
+    /// Takes note of where the delta of a frame stands, which has this shape.
+    pub(super) fn locate(&mut self, frame: &[u8], site: &Site) -> Option<()> {
+        let places = [site.element.start(), site.element.end(), site.holder.start(), site.holder.end()]
+            .map(|place| place + self.lines.before);
+        let mut marks = places.map(|place| Mark { literals: place, gaps: 0 });
+        self.each_gap(frame, |_, (start, end)| {
+            for (mark, place) in marks.iter_mut().zip(places).filter(|(_, place)| start < *place) {
+                mark.gaps += 1;
+                // A place within a hole would be before the literals behind it.
+                mark.literals = mark.literals.checked_sub(end - start).filter(|_| end <= place)?;
+            }
+            Some(())
+        })?;
+        self.marks = marks;
+        Some(())
+    }
+
+    /// Where the delta of a frame stands, which has this shape: its element, and the choice around it.
+    pub(super) fn site_in(&self, frame: &[u8]) -> Option<(Span, Span)> {
+        let mut places = self.marks.map(|mark| mark.literals - self.lines.before);
+        self.each_gap(frame, |number, (start, end)| {
+            for (place, _) in places.iter_mut().zip(&self.marks).filter(|(_, mark)| number < mark.gaps) {
+                *place += end - start;
+            }
+            Some(())
+        })?;
+        let [start, end, outer_start, outer_end] = places;
+        Some((Span::new(start, end), Span::new(outer_start, outer_end)))
+    }
+
+    /// Does this with every hole of a frame, by its number and where it stands.
+    fn each_gap(
+        &self,
+        frame: &[u8],
+        mut with: impl FnMut(usize, (usize, usize)) -> Option<()>,
+    ) -> Option<()> {
+        let mut fitting = Fitting { input: frame, at: 0, text: None, count: None };
+        let mut from = 0;
+        for (number, (to, gap)) in self.gaps.iter().enumerate() {
+            fitting.literal(&self.literals[from..*to])?;
+            let start = fitting.at;
+            fitting.gap(*gap)?;
+            with(number, (start, fitting.at))?;
+            from = *to;
+        }
+        fitting.literal(&self.literals[from..])
+    }
+
+    /// The shape that this frame has, if it is this one but for the names of the block.
+    pub(super) fn renamed(&self, frame: &[u8], site: &Site) -> Option<Self> {
+        let mut fitting = Fitting { input: frame, at: 0, text: None, count: None };
+        let mut shape = Self::of(self.lines, frame.len(), self.gaps.len());
+        let (mut from, mut names) = (0, self.names.iter().peekable());
+        let gaps = self.gaps.iter().map(|(to, gap)| (*to, Some(*gap)));
+        for (to, gap) in gaps.chain([(self.literals.len(), None)]) {
+            while let Some((start, end)) = names.next_if(|(start, _)| *start < to) {
+                fitting.literal(&self.literals[from..*start])?;
+                shape.literal(&self.literals[from..*start]);
+                let name = fitting.at;
+                fitting.gap(if self.literals[..*start].ends_with(b"\"") {
+                    Gap::Word
+                } else {
+                    Gap::Digits
+                })?;
+                shape.name(&frame[name..fitting.at]);
+                from = *end;
+            }
+            fitting.literal(&self.literals[from..to])?;
+            shape.literal(&self.literals[from..to]);
+            from = to;
+            if let Some(gap) = gap {
+                fitting.gap(gap)?;
+                shape.gap(gap);
+            }
+        }
+        shape.locate(frame, site)?;
+        (fitting.at == frame.len()).then_some(shape)
     }
 
     /// A frame of this shape with these in its holes.
@@ -115,7 +222,46 @@ impl Shape {
     }
 }
 
-/// The length of `literal`, if `input` starts with it.
-fn same(literal: &[u8], input: &[u8]) -> Option<usize> {
-    input.starts_with(literal).then_some(literal.len())
+/// How far a frame fits.
+struct Fitting<'i> {
+    input: &'i [u8],
+    at: usize,
+    /// Where the text starts.
+    text: Option<(usize, scan::StringSpan)>,
+    count: Option<u64>,
+}
+
+impl Fitting<'_> {
+    /// Moves behind bytes that are always the same.
+    #[inline]
+    fn literal(&mut self, bytes: &[u8]) -> Option<()> {
+        self.input.get(self.at..)?.starts_with(bytes).then(|| self.at += bytes.len())
+    }
+
+    /// Moves behind what stands in a hole.
+    #[inline]
+    fn gap(&mut self, gap: Gap) -> Option<()> {
+        let rest = self.input.get(self.at..)?;
+        self.at += match gap {
+            Gap::Text => {
+                let found = scan::string(rest).filter(|found| found.len > 0)?;
+                self.text = Some((self.at, found));
+                found.len
+            }
+            Gap::Twin => {
+                let (start, found) = self.text?;
+                rest.starts_with(&self.input[start..start + found.len]).then_some(found.len)?
+            }
+            Gap::Word => scan::string(rest)?.len,
+            Gap::Digits => scan::digits(rest)?,
+            Gap::Count => {
+                let len = scan::digits(rest)?;
+                let number = rest[..len].iter().fold(0, |count, digit| count * 10 + u64::from(digit - b'0'));
+                self.count = Some(number);
+                len
+            }
+            Gap::Blanks => scan::blanks(rest),
+        };
+        Some(())
+    }
 }

@@ -70,7 +70,7 @@ impl MessageOrder {
     }
 
     /// Takes in what an event says. Answers why it is not plain, and when it goes on.
-    pub(super) fn see(&mut self, deltas: &[Delta]) -> Result<(Option<Odd>, Due), DecodeError> {
+    pub(in crate::wire) fn see(&mut self, deltas: &[Delta]) -> Result<(Option<Odd>, Due), DecodeError> {
         // What comes after the end closes the stream, if it says anything.
         if self.ended {
             return Ok((None, Due::Now));

@@ -1,0 +1,41 @@
+//! Frames of a known shape that may not leave by the lane are read by it.
+
+use super::run::text_of;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::wire::Outgoing;
+
+impl Engine {
+    /// The next frame that can be read.
+    pub(in crate::engine) fn next_frame(&mut self) -> Result<Option<Outgoing>, Error> {
+        match self.next_by_shape() {
+            Some(read) => match read? {
+                // It waits for its turn.
+                None => self.reader.next(),
+                read => Ok(read),
+            },
+            None => self.reader.next(),
+        }
+    }
+
+    /// The next frame, if the one before it said the same and the lane knows its shape. No reader would find anything else in it
+    /// than the delta that is made here, and nothing that is remembered of a block changes by more of the same.
+    fn next_by_shape(&mut self) -> Option<Result<Option<Outgoing>, Error>> {
+        if !self.lane.follows || !self.reader.is_at_border() || self.may_tell_meta() {
+            return None;
+        }
+        let says = self.lane.last?;
+        let fit = self.lane.fit(self.reader.rest())?;
+        if fit.len > self.config.shared.limits.frame || !fit.grows(self.reader.count()) {
+            return None;
+        }
+        let raw = &self.reader.rest()[..fit.len];
+        let shape = &self.lane.shapes.first()?.1;
+        let delta = says.delta_at(&text_of(raw, 0, fit)?, shape.site_in(raw)?);
+        let frame = shape.frame(self.reader.copy(fit.len));
+        let read = self.reader.follow(frame, delta, fit.count);
+        self.lane.by_shape = matches!(read, Ok(Some(_)));
+        self.lane.fitted(1);
+        Some(read)
+    }
+}
