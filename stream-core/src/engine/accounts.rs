@@ -174,6 +174,8 @@ pub(crate) struct Accounts {
     blocks: Vec<Account>,
     items: Few<ItemAccount>,
     choices: Few<ChoiceAccount>,
+    /// How many calls are ahead of whatever is inserted now, held or on their way.
+    pub(crate) calls_ahead: usize,
     /// Blocks with undecided parts.
     waiting: BTreeSet<BlockKey>,
     /// A terminal marker or an error is on its way.
@@ -205,13 +207,10 @@ pub(crate) struct Around {
 /// The calls of a choice, for its finish reason.
 #[derive(Debug, Default)]
 pub(crate) struct ChoiceAccount {
-    /// Those that came, and those of them of which nothing leaves.
-    calls: usize,
-    calls_gone: usize,
-    /// The same of the calls that the queue has let pass: what stands before a finish does not depend on what was read behind it.
-    pub(crate) passed: usize,
-    pub(crate) passed_gone: usize,
-    pub(crate) calls_added: usize,
+    /// Whether the queue has let a call pass, or dropped it: what stands before a finish does not depend on what was read behind it.
+    pub(crate) had_call: bool,
+    /// How many calls the queue has let pass, and how many were added.
+    pub(crate) calls_left: usize,
     /// Its finish is on its way.
     finished: bool,
     /// Something of it was dropped or edited.
@@ -293,12 +292,6 @@ impl Accounts {
         self.over || self.choices.get(choice).is_some_and(|choice| choice.finished)
     }
 
-    /// How many calls are ahead of whatever is inserted now, held or on their way.
-    pub(crate) fn calls_ahead(&self) -> usize {
-        let left = |choice: &ChoiceAccount| choice.calls + choice.calls_added - choice.calls_gone;
-        self.choices.values().map(left).sum()
-    }
-
     /// The blocks of which something is held.
     pub(crate) fn waiting(&self) -> Vec<BlockKey> {
         self.waiting.iter().copied().collect()
@@ -322,9 +315,7 @@ impl Accounts {
             account.channel = block.channel();
             // A call that was written as text is text to the format: it has no part in its finish reasons.
             account.is_call = block.as_tool_call().is_some_and(|call| call.written().is_none());
-            if account.is_call {
-                self.choice_mut(block.choice()).calls += 1;
-            }
+            self.calls_ahead += usize::from(account.is_call);
         }
         self.count_around(key, |count| count.payload += 1);
         first
@@ -520,8 +511,9 @@ impl Accounts {
         let DeltaKind::Call(call) = &delta.kind else { return };
         let CallDelta { name, arguments, .. } = call.clone();
         let call = CallDelta { id: Some(id), name, arguments, starts: true, ..CallDelta::default() };
+        self.calls_ahead += 1;
         let choice = self.choice_mut(delta.choice.unwrap_or(0));
-        choice.calls_added += 1;
+        choice.calls_left += 1;
         choice.promoted.push(call);
     }
 
@@ -553,9 +545,8 @@ impl Accounts {
         if !std::mem::replace(&mut account.gone, true) && account.is_call {
             account.lost_call = true;
             let (choice, has_passed) = (account.choice, account.has_passed);
-            let choice = self.choice_mut(choice);
-            choice.calls_gone += 1;
-            choice.passed_gone += usize::from(has_passed);
+            self.calls_ahead -= 1;
+            self.choice_mut(choice).calls_left -= usize::from(has_passed);
         }
     }
 
@@ -565,8 +556,8 @@ impl Accounts {
         if account.is_call && !std::mem::replace(&mut account.has_passed, true) {
             let (choice, lost) = (account.choice, account.lost_call);
             let choice = self.choice_mut(choice);
-            choice.passed += 1;
-            choice.passed_gone += usize::from(lost);
+            choice.had_call = true;
+            choice.calls_left += usize::from(!lost);
         }
     }
 }

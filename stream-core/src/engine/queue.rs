@@ -459,10 +459,9 @@ fn resolve(
 fn account(part: &mut Part, accounts: &mut Accounts, format: &SharedFormat) {
     if let DeltaKind::Finish(reason) = &part.delta.kind {
         let choice = accounts.choice_mut(part.delta.choice.unwrap_or(0));
-        let left = choice.passed + choice.calls_added - choice.passed_gone;
         let fits = match reason.kind() {
-            FinishKind::ToolCalls if choice.passed > 0 && left == 0 => FinishKind::Stop,
-            FinishKind::Stop if choice.passed == 0 && choice.calls_added > 0 => FinishKind::ToolCalls,
+            FinishKind::ToolCalls if choice.had_call && choice.calls_left == 0 => FinishKind::Stop,
+            FinishKind::Stop if !choice.had_call && choice.calls_left > 0 => FinishKind::ToolCalls,
             kind => kind,
         };
         if fits != reason.kind()
