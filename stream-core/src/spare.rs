@@ -7,11 +7,9 @@ use std::thread::LocalKey;
 use bytes::Bytes;
 
 use crate::delta::Delta;
-use crate::wire::Outgoing;
 
 thread_local! {
     pub(crate) static DELTAS: Cell<Vec<Delta>> = const { Cell::new(Vec::new()) };
-    pub(crate) static RELEASED: Cell<Vec<Outgoing>> = const { Cell::new(Vec::new()) };
     pub(crate) static WRITTEN: Cell<Vec<Bytes>> = const { Cell::new(Vec::new()) };
     pub(crate) static OUTPUT: Cell<VecDeque<Bytes>> = const { Cell::new(VecDeque::new()) };
 }

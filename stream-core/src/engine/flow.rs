@@ -158,26 +158,16 @@ impl Engine {
             if self.stages[index].is_shown() {
                 return Some(Work::Chunk(index));
             }
-            let mut out = std::mem::take(&mut self.released);
-            spare::lend(&spare::RELEASED, &mut out);
+            let mut out = Vec::new();
             match self.stages[index].advance(self.now, &mut out) {
-                Ok(advance) => {
-                    match out.len() {
-                        0 => {}
-                        1 => out.pop().into_iter().for_each(|frame| self.forward_one(index, frame)),
-                        _ => self.forward(index, out.drain(..)),
-                    }
-                    self.released = out;
-                    if advance == Advance::Hook {
-                        return Some(Work::Chunk(index));
-                    }
-                }
+                Ok(Advance::Leaves(frame)) => self.forward_one(index, frame),
+                Ok(Advance::Hook) => return Some(Work::Chunk(index)),
+                Ok(Advance::Queued | Advance::Idle) => self.forward(index, out),
                 Err(error) if self.stages[index].watching => {
                     self.record(index, Action::Failed, error.to_string());
                     self.retire_watching(index);
                 }
                 Err(error) => {
-                    self.forward(index, out);
                     self.close_for(index, error);
                     return None;
                 }

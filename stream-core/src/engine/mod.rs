@@ -107,8 +107,6 @@ pub struct Engine {
     out: VecDeque<Bytes>,
     lane: Lane,
     scratch: Vec<Bytes>,
-    /// What a stage lets go, on its way: empty between two steps.
-    released: Vec<Outgoing>,
     whole: Option<Box<Outgoing>>,
     is_whole: bool,
     now: Duration,
@@ -156,7 +154,6 @@ impl Engine {
             out: VecDeque::new(),
             lane: Lane::default(),
             scratch: Vec::new(),
-            released: Vec::new(),
             whole: None,
             is_whole: false,
             now: Duration::ZERO,
@@ -306,7 +303,6 @@ impl Engine {
 
     /// Gives back what is needed only for work.
     fn rest(&mut self) {
-        spare::take_back(&spare::RELEASED, &mut self.released);
         spare::take_back(&spare::WRITTEN, &mut self.scratch);
         spare::take_back(&spare::OUTPUT, &mut self.out);
         self.reader.rest_now(self.is_armed());
