@@ -22,7 +22,7 @@ impl StageState {
         let before = std::mem::replace(&mut part.key, key);
         let (is_payload, choice) = (part.delta.kind.is_payload(), part.delta.choice);
         if let (Some(old), Some(new)) = (before, key) {
-            self.renamed.insert(old, new);
+            *self.renamed.or_insert_with(old, || new) = new;
         }
         let completed = self.fold.state.completed;
         if let Some(done) = completed {
