@@ -153,7 +153,7 @@ impl<'a> Context<'a> {
         // A call that opens in this step and is not sent yet stands behind the text.
         let opening = self.state.current.filter(|_| !self.is_staged()).and_then(|key| self.accounts.get(key));
         let behind = usize::from(opening.is_some_and(|account| account.is_call && account.is_opening()));
-        if over || (!self.traits.text_after_call && self.accounts.calls_ahead() > behind) {
+        if over || (!self.traits.text_after_call && self.accounts.calls_ahead > behind) {
             self.push(Effect::NoPlace { bytes: text.into().len() });
             return Err(EffectError::NoPlace);
         }

@@ -2,26 +2,27 @@
 
 use std::collections::BTreeMap;
 
-/// Values by number, in the order of their numbers. The first one needs no more room than its own, and is found at once.
+/// Values by number, in the order of their numbers. The first one needs no more room than its own, and the first and the last are
+/// found at once.
 #[derive(Debug)]
-pub(crate) enum Few<V> {
-    Few(Vec<(u32, V)>),
-    Many(Box<Many<V>>),
+pub(crate) enum Few<V, K = u32> {
+    Few(Vec<(K, V)>),
+    Many(Box<Many<V, K>>),
 }
 
 /// Values of which there are many.
 #[derive(Debug)]
-pub(crate) struct Many<V>(BTreeMap<u32, V>);
+pub(crate) struct Many<V, K>(BTreeMap<K, V>);
 
-impl<V> Few<V> {
-    pub(crate) fn get(&self, number: u32) -> Option<&V> {
+impl<V, K: Copy + Ord> Few<V, K> {
+    pub(crate) fn get(&self, number: K) -> Option<&V> {
         match self {
             Self::Few(few) => place(few, number).ok().map(|at| &few[at].1),
             Self::Many(many) => many.0.get(&number),
         }
     }
 
-    pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut V> {
+    pub(crate) fn get_mut(&mut self, number: K) -> Option<&mut V> {
         match self {
             Self::Few(few) => place(few, number).ok().map(|at| &mut few[at].1),
             Self::Many(many) => many.0.get_mut(&number),
@@ -29,7 +30,7 @@ impl<V> Few<V> {
     }
 
     /// The value of a number; a new one if there is none.
-    pub(crate) fn or_default(&mut self, number: u32) -> &mut V
+    pub(crate) fn or_default(&mut self, number: K) -> &mut V
     where
         V: Default,
     {
@@ -37,8 +38,14 @@ impl<V> Few<V> {
     }
 
     /// The value of a number; this one if there is none.
-    pub(crate) fn or_insert_with(&mut self, number: u32, value: impl FnOnce() -> V) -> &mut V {
-        self.make_room(number);
+    pub(crate) fn or_insert_with(&mut self, number: K, value: impl FnOnce() -> V) -> &mut V {
+        if let Self::Few(few) = self
+            && few.len() == FEW
+            && place(few, number).is_err()
+        {
+            // A new number is not put between many by moving all that are behind it.
+            *self = Self::Many(Box::new(Many(std::mem::take(few).into_iter().collect())));
+        }
         match self {
             Self::Few(few) => {
                 let at = place(few, number).unwrap_or_else(|at| {
@@ -55,12 +62,12 @@ impl<V> Few<V> {
     }
 
     /// Sets the value of a number.
-    pub(crate) fn insert(&mut self, number: u32, value: V) -> &mut V {
+    pub(crate) fn insert(&mut self, number: K, value: V) -> &mut V {
         self.remove(number);
         self.or_insert_with(number, || value)
     }
 
-    pub(crate) fn remove(&mut self, number: u32) -> Option<V> {
+    pub(crate) fn remove(&mut self, number: K) -> Option<V> {
         match self {
             Self::Few(few) => place(few, number).ok().map(|at| few.remove(at).1),
             Self::Many(many) => many.0.remove(&number),
@@ -78,7 +85,7 @@ impl<V> Few<V> {
         self.len() == 0
     }
 
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (u32, &V)> {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (K, &V)> {
         let (few, many) = match self {
             Self::Few(few) => (Some(few), None),
             Self::Many(many) => (None, Some(many)),
@@ -87,7 +94,7 @@ impl<V> Few<V> {
         few.chain(many.into_iter().flat_map(|many| many.0.iter()).map(|(number, value)| (*number, value)))
     }
 
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut V)> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (K, &mut V)> {
         let (few, many) = match self {
             Self::Few(few) => (Some(few), None),
             Self::Many(many) => (None, Some(many)),
@@ -96,7 +103,7 @@ impl<V> Few<V> {
         few.chain(many.into_iter().flat_map(|many| many.0.iter_mut()).map(|(number, value)| (*number, value)))
     }
 
-    pub(crate) fn keys(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = K> {
         self.iter().map(|(number, _)| number)
     }
 
@@ -107,26 +114,17 @@ impl<V> Few<V> {
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.iter_mut().map(|(_, value)| value)
     }
+}
 
-    /// Where there are many, a new number is not put between them by moving all that are behind it.
-    fn make_room(&mut self, number: u32) {
-        if let Self::Few(few) = self
-            && few.len() == FEW
-            && place(few, number).is_err()
-        {
-            *self = Self::Many(Box::new(Many(std::mem::take(few).into_iter().collect())));
-        }
+fn place<V, K: Ord>(few: &[(K, V)], number: K) -> Result<usize, usize> {
+    match few {
+        [(first, _), ..] if *first == number => Ok(0),
+        [.., (last, _)] if *last == number => Ok(few.len() - 1),
+        _ => few.binary_search_by(|(known, _)| known.cmp(&number)),
     }
 }
 
-fn place<V>(few: &[(u32, V)], number: u32) -> Result<usize, usize> {
-    match few.first() {
-        Some((first, _)) if *first == number => Ok(0),
-        _ => few.binary_search_by_key(&number, |(known, _)| *known),
-    }
-}
-
-impl<V> Default for Few<V> {
+impl<V, K> Default for Few<V, K> {
     fn default() -> Self {
         Self::Few(Vec::new())
     }

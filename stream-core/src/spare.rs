@@ -1,19 +1,14 @@
 //! Buffers that are empty between two reads: the thread keeps them, and lends them to the stream that is at work.
 
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::thread::LocalKey;
 
-use bytes::Bytes;
-
 use crate::delta::Delta;
-use crate::wire::Outgoing;
+use crate::engine::outbox::Outbox;
 
 thread_local! {
     pub(crate) static DELTAS: Cell<Vec<Delta>> = const { Cell::new(Vec::new()) };
-    pub(crate) static RELEASED: Cell<Vec<Outgoing>> = const { Cell::new(Vec::new()) };
-    pub(crate) static WRITTEN: Cell<Vec<Bytes>> = const { Cell::new(Vec::new()) };
-    pub(crate) static OUTPUT: Cell<VecDeque<Bytes>> = const { Cell::new(VecDeque::new()) };
+    pub(crate) static OUTPUT: Cell<Outbox> = const { Cell::new(Outbox::new()) };
 }
 
 /// What can be lent.
@@ -45,20 +40,6 @@ pub(crate) fn take_back<B: Buffer>(to: &'static LocalKey<Cell<B>>, from: &mut B)
 }
 
 impl<T> Buffer for Vec<T> {
-    fn is_empty(&self) -> bool {
-        self.is_empty()
-    }
-
-    fn room(&self) -> usize {
-        self.capacity()
-    }
-
-    fn make_room(&mut self) {
-        self.reserve_exact(1);
-    }
-}
-
-impl<T> Buffer for VecDeque<T> {
     fn is_empty(&self) -> bool {
         self.is_empty()
     }

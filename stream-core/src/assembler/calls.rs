@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use crate::block::{BlockKey, StreamBlock, ToolCall};
 use crate::delta::{CallDelta, Text};
+use crate::few::Few;
 
 /// The calls of one choice, by the aliases that claimed them.
 #[derive(Debug, Default)]
 pub(crate) struct OpenCalls {
     by_id: HashMap<Text, BlockKey>,
-    by_index: HashMap<u64, BlockKey>,
+    by_index: Few<BlockKey, u64>,
     last: Option<BlockKey>,
-    balances: HashMap<BlockKey, Balance>,
+    balances: Few<Balance, BlockKey>,
 }
 
 impl OpenCalls {
@@ -33,7 +34,7 @@ impl OpenCalls {
             });
         }
         let named = match index {
-            Some(index) => self.by_index.get(&index).copied(),
+            Some(index) => self.by_index.get(index).copied(),
             None => self.last,
         };
         match (&delta.name, named) {
@@ -42,7 +43,7 @@ impl OpenCalls {
                 let call = call(blocks, key)?;
                 // With arguments that are not whole it is no opening: some clients would put both names together.
                 let goes_on =
-                    call.name.is_empty() || !self.balances.entry(key).or_default().is_whole(&call.arguments);
+                    call.name.is_empty() || !self.balances.or_default(key).is_whole(&call.arguments);
                 (goes_on && !call.is_complete()).then_some(key)
             }
             (Some(_), None) => None,
@@ -60,25 +61,25 @@ impl OpenCalls {
             self.by_id.entry(id.clone()).or_insert(key);
         }
         if let Some(index) = index {
-            self.by_index.insert(index, key);
+            *self.by_index.or_insert_with(index, || key) = key;
         }
         self.last = Some(key);
     }
 
     /// Whether the arguments of this call are one whole JSON value.
     pub(crate) fn is_one_value(&mut self, key: BlockKey, arguments: &str) -> bool {
-        self.balances.entry(key).or_default().is_one_value(arguments)
+        self.balances.or_default(key).is_one_value(arguments)
     }
 
     /// Whether a client that runs a call as soon as its arguments parse may have run this one. A string alone is none: a
     /// provider was seen to lose the brace before the first key (Copilot), and no tool takes a string for its arguments.
     pub(crate) fn may_run(&mut self, key: BlockKey, arguments: &str) -> bool {
-        let balance = self.balances.entry(key).or_default();
+        let balance = self.balances.or_default(key);
         balance.is_one_value(arguments) && balance.first != Some(b'"')
     }
 
     fn at(&self, index: Option<u64>) -> Option<BlockKey> {
-        index.map_or(self.last, |index| self.by_index.get(&index).copied())
+        index.map_or(self.last, |index| self.by_index.get(index).copied())
     }
 }
 

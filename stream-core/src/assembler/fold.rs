@@ -1,14 +1,14 @@
 //! The fold: deltas become blocks, one transition at a time.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::assembler::calls::OpenCalls;
+use crate::assembler::choice::{FoldedChoice, FoldedItem};
 use crate::assembler::copies;
-use crate::block::{BlockKey, BlockStatus, Head, MAX_BLOCKS, OpaqueBlock, StreamBlock, TextBlock};
-use crate::delta::{Channel, Delta, DeltaKind, FinishKind, FinishReason, Runs, Slot, Text};
+use crate::block::{BlockKey, BlockStatus, MAX_BLOCKS, StreamBlock, TextBlock};
+use crate::delta::{Channel, Delta, DeltaKind, Slot, Text};
 use crate::engine::Settings;
-use crate::error::{Error, ErrorKind, late};
+use crate::error::{Error, ErrorKind};
 use crate::few::Few;
 use crate::state::StreamState;
 use crate::wire::SharedFormat;
@@ -82,53 +82,6 @@ impl Class {
             Self::Text(Channel::Reasoning) => 1,
             Self::Text(Channel::Refusal) => 2,
             Self::Other => 3,
-        }
-    }
-}
-
-#[derive(Debug, Default)]
-pub(super) struct FoldedChoice {
-    /// Every open block.
-    pub(super) open: BTreeSet<BlockKey>,
-    /// The open texts without a number, one for each channel at most: the start of another block completes them.
-    pub(super) texts: Vec<BlockKey>,
-    /// Its calls, where it has any.
-    pub(super) calls: Option<Box<FoldedCalls>>,
-    pub(super) last: Option<BlockKey>,
-    /// The content so far, for copies of all of it.
-    content: Vec<BlockKey>,
-    content_bytes: usize,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct FoldedCalls {
-    /// The open calls without a number.
-    pub(super) open: BTreeSet<BlockKey>,
-    /// Those of them to which something came since another block last asked whether they are whole: no other has to be
-    /// asked again.
-    pub(super) touched: BTreeSet<BlockKey>,
-    pub(super) named: OpenCalls,
-    /// A call of the older form has opened, which a choice has one of.
-    pub(super) legacy: bool,
-    /// Calls that no finish has come after, and the last of all.
-    unfinished: Vec<BlockKey>,
-    last: Option<BlockKey>,
-}
-
-#[derive(Debug)]
-pub(super) struct FoldedItem {
-    pub(super) channel: Channel,
-    /// The blocks that are open, or were when the item's end was last asked for.
-    pub(super) blocks: VecDeque<BlockKey>,
-}
-
-impl FoldedChoice {
-    /// A block is numbered or complete: the start of another one does not end it.
-    pub(super) fn leave_running(&mut self, key: BlockKey) {
-        self.texts.retain(|text| *text != key);
-        if let Some(calls) = &mut self.calls {
-            calls.open.remove(&key);
-            calls.touched.remove(&key);
         }
     }
 }
@@ -261,28 +214,6 @@ impl Fold {
         Ok(transition)
     }
 
-    /// At the end of a finished stream: completes the next block that is still open.
-    pub(crate) fn complete_next(&mut self) -> Option<BlockKey> {
-        let key = self.complete_one(None);
-        self.state.current = key;
-        self.state.completed = key;
-        if key.is_none() {
-            self.mark_calls_finished(None, false);
-        }
-        key
-    }
-
-    /// The stage before says that a block is complete. False if that is known.
-    pub(crate) fn complete_told(&mut self, key: BlockKey) -> bool {
-        if self.state.blocks[key.index()].status() != BlockStatus::Open {
-            return false;
-        }
-        self.complete(key);
-        self.state.current = Some(key);
-        self.state.completed = Some(key);
-        true
-    }
-
     /// Whether a copy beside the deltas of a choice repeats the choice's content so far. Where nobody looks at the
     /// text there is nothing to protect.
     fn restates_content(&self, choice: u32, copy: &crate::delta::Restated) -> bool {
@@ -327,7 +258,7 @@ impl Fold {
         self.items.get(item).map(|item| item.channel)
     }
 
-    fn see_choice(&mut self, choice: u32) -> Result<(), Error> {
+    pub(super) fn see_choice(&mut self, choice: u32) -> Result<(), Error> {
         if self.state.finishes.iter().any(|(known, _)| *known == choice) {
             return Ok(());
         }
@@ -341,113 +272,6 @@ impl Fold {
         finishes.reserve_exact(usize::from(finishes.is_empty()));
         finishes.push((choice, None));
         Ok(())
-    }
-
-    fn opaque(
-        &mut self,
-        choice: u32,
-        slot: Slot,
-        kind: Text,
-        runs: Runs,
-        bytes: usize,
-    ) -> Result<Transition, Error> {
-        let Slot::At { item, part } = slot else {
-            if let Some(key) = self.next_to_end(choice, false, |_| true) {
-                self.complete(key);
-                return Ok(Transition::Completed(key));
-            }
-            let key = self.open_opaque(choice, kind, runs, bytes)?;
-            // It is one whole thing.
-            self.complete(key);
-            self.state.completed = Some(key);
-            return Ok(Transition::Folded(Some(key)));
-        };
-        let key = match self.numbered(item, part) {
-            Some(key) => {
-                let block = &self.state.blocks[key.index()];
-                if block.status() != BlockStatus::Open && block.as_tool_call().is_some() {
-                    return Err(late(key));
-                }
-                key
-            }
-            None => {
-                let key = self.open(choice, |key| {
-                    StreamBlock::Opaque(OpaqueBlock::new(Head::new(key, choice), kind, runs))
-                })?;
-                self.place(item, part, Class::Other, key);
-                key
-            }
-        };
-        self.state.blocks[key.index()].head_mut().bytes += bytes;
-        Ok(Transition::Folded(Some(key)))
-    }
-
-    fn open_opaque(&mut self, choice: u32, kind: Text, runs: Runs, bytes: usize) -> Result<BlockKey, Error> {
-        let key = self
-            .open(choice, |key| StreamBlock::Opaque(OpaqueBlock::new(Head::new(key, choice), kind, runs)))?;
-        self.state.blocks[key.index()].head_mut().bytes = bytes;
-        Ok(key)
-    }
-
-    fn finish(&mut self, choice: u32, reason: FinishReason) -> Result<(), Error> {
-        self.see_choice(choice)?;
-        let cut = matches!(reason.kind(), FinishKind::Length | FinishKind::Filter | FinishKind::Error);
-        self.mark_calls_finished(Some(choice), cut);
-        for (known, last) in &mut self.state.finishes {
-            if *known == choice {
-                *last = Some(reason);
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// A finish or terminal marker came after the last delta of every call of the choice (of all choices).
-    fn mark_calls_finished(&mut self, choice: Option<u32>, cut: bool) {
-        let blocks = &mut self.state.blocks;
-        let mut mark = |known: &mut FoldedChoice| {
-            let Some(calls) = &mut known.calls else { return };
-            for key in calls.unfinished.drain(..) {
-                if let StreamBlock::ToolCall(call) = &mut blocks[key.index()] {
-                    call.finish_seen = true;
-                }
-            }
-            if let (Some(key), true) = (calls.last, cut)
-                && let StreamBlock::ToolCall(call) = &mut blocks[key.index()]
-            {
-                call.cut_short = true;
-            }
-        };
-        match choice {
-            Some(choice) => self.choices.get_mut(choice).into_iter().for_each(mark),
-            None => self.choices.iter_mut().for_each(|(_, known)| mark(known)),
-        }
-    }
-
-    /// Completes one open block of the choice, or of any: the caller steps again until there is none.
-    fn complete_one(&mut self, choice: Option<u32>) -> Option<BlockKey> {
-        let key = match choice {
-            Some(choice) => *self.choices.get(choice)?.open.first()?,
-            None => self.choices.values().filter_map(|known| known.open.first().copied()).min()?,
-        };
-        self.complete(key);
-        Some(key)
-    }
-
-    pub(super) fn complete(&mut self, key: BlockKey) {
-        let block = &mut self.state.blocks[key.index()];
-        block.head_mut().status = BlockStatus::Complete;
-        let choice = block.choice();
-        if let StreamBlock::ToolCall(call) = block
-            && let Some(joined) = self.format.join_arguments(&call.arguments)
-        {
-            call.arguments = joined;
-            call.joined = true;
-        }
-        if let Some(known) = self.choices.get_mut(choice) {
-            known.open.remove(&key);
-            known.leave_running(key);
-        }
     }
 
     pub(super) fn open(
@@ -524,14 +348,6 @@ impl Fold {
             };
         let is_over = self.state.terminal || self.state.finish_reason_of(choice).is_some();
         (goes_on && !is_over).then_some(key)
-    }
-
-    /// Whether a block that completed because of another one's start is over to everybody. A call whose arguments nobody keeps
-    /// completes without a look at them: deltas of calls may take turns (rule 5).
-    pub(crate) fn is_surely_over(&self, key: BlockKey) -> bool {
-        let block = &self.state.blocks[key.index()];
-        let ends_itself = block.head().numbered || self.format.traits().arguments_are_json;
-        ends_itself || self.keep.calls || block.as_tool_call().is_none()
     }
 
     /// The longest text that a block can still take.

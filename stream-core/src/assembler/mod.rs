@@ -1,9 +1,12 @@
 //! The assembler: bytes in, blocks out, without policies and without async.
 
 mod calls;
+mod choice;
+mod complete;
 mod copies;
 pub(crate) mod fold;
 mod numbered;
+mod opaque;
 mod running;
 mod written;
 

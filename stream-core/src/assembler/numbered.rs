@@ -2,7 +2,7 @@
 
 use crate::assembler::copies;
 use crate::assembler::fold::{Class, Fold, Transition};
-use crate::block::{BlockKey, BlockStatus, Head, OpaqueBlock, StreamBlock};
+use crate::block::{BlockKey, BlockStatus, StreamBlock};
 use crate::delta::{CallDelta, Channel, Restated, Slot};
 use crate::error::{Error, ErrorKind, late};
 
@@ -39,8 +39,7 @@ impl Fold {
     ) -> Result<Transition, Error> {
         if call.starts {
             if let Some(key) = self.occupant(item, part, Class::Other) {
-                self.complete(key);
-                return Ok(Transition::Completed(key));
+                return Ok(self.complete_first(key));
             }
         } else if let Some(key) = self.numbered_other(item, part) {
             return self.continue_call(key, call);
@@ -57,8 +56,7 @@ impl Fold {
             return Ok(Transition::Folded(None));
         };
         if let Some(key) = self.occupant(item, part, Class::Text(channel)) {
-            self.complete(key);
-            return Ok(Transition::Completed(key));
+            return Ok(self.complete_first(key));
         }
         let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
         self.place(item, part, Class::Text(channel), key);
@@ -78,13 +76,7 @@ impl Fold {
                     }
                     item.blocks.front().copied()
                 });
-                match open {
-                    Some(key) => {
-                        self.complete(key);
-                        Transition::Completed(key)
-                    }
-                    None => Transition::Folded(None),
-                }
+                open.map_or(Transition::Folded(None), |key| self.complete_first(key))
             }
             Slot::At { item, part } => {
                 let mut open = self.all_numbered(item, part).filter(|key| self.is_open(*key));
@@ -93,20 +85,11 @@ impl Fold {
                 };
                 let more = open.next().is_some();
                 drop(open);
-                self.complete(key);
-                if more {
-                    return Transition::Completed(key);
-                }
-                self.state.completed = Some(key);
-                Transition::Folded(Some(key))
+                if more { self.complete_first(key) } else { self.complete_with(key) }
             }
             _ => {
                 let call = self.open_calls(choice).next();
-                if let Some(key) = call {
-                    self.complete(key);
-                    self.state.completed = Some(key);
-                }
-                Transition::Folded(call)
+                call.map_or(Transition::Folded(None), |key| self.complete_with(key))
             }
         }
     }
@@ -131,9 +114,7 @@ impl Fold {
         }
         copy.is_first = true;
         let key = if let (Some(runs), Some(kind)) = (copy.runs, copy.name.clone()) {
-            let key = self.open(choice, |key| {
-                StreamBlock::Opaque(OpaqueBlock::new(Head::new(key, choice), kind, runs))
-            })?;
+            let key = self.open_opaque(choice, kind, runs)?;
             self.place(item, part, Class::Other, key);
             let (keep, limit) = (self.keeps(key), self.settings.limits.block);
             copies::check(&mut self.state.blocks[key.index()], copy, keep, limit)?;

@@ -1,5 +1,6 @@
 //! Blocks without a number: text that runs on, calls named by id and index (chat, Gemini).
 
+use crate::assembler::choice::FoldedCalls;
 use crate::assembler::fold::{Fold, Transition, renamed};
 use crate::block::{BlockKey, BlockStatus, Head, StreamBlock, ToolCall};
 use crate::delta::{CallDelta, CallFlavor, Channel};
@@ -14,14 +15,14 @@ impl Fold {
         spoken: bool,
         text: &str,
     ) -> Result<Transition, Error> {
-        let blank = text.trim().is_empty();
         let runs_on = |block: &StreamBlock| {
             block.channel() == Some(channel) && block.as_text().is_some_and(|text| text.is_spoken() == spoken)
         };
+        let has_calls = self.choices.get(choice).is_some_and(|known| known.calls.is_some());
         // White space between or after calls does not end them (rule 2).
-        if let Some(key) = self.next_to_end(choice, !blank, |block| !runs_on(block)) {
-            self.complete(key);
-            return Ok(Transition::Completed(key));
+        let ends_calls = has_calls && !text.trim().is_empty();
+        if let Some(key) = self.next_to_end(choice, ends_calls, |block| !runs_on(block)) {
+            return Ok(self.complete_first(key));
         }
         let texts = &self.choices.or_default(choice).texts;
         let running = texts.iter().copied().find(|key| runs_on(&self.state.blocks[key.index()]));
@@ -41,9 +42,8 @@ impl Fold {
         index: Option<u64>,
         call: &mut CallDelta,
     ) -> Result<Transition, Error> {
-        let known = self.choices.or_default(choice);
-        let target = known.calls.get_or_insert_default().named.resolve(&self.state.blocks, index, call);
-        if let Some(key) = target {
+        let calls = self.choices.or_default(choice).calls.get_or_insert_default();
+        if let Some(key) = calls.named.resolve(&self.state.blocks, index, call) {
             let of_call = self.state.blocks[key.index()].as_tool_call();
             let says = call.name.is_some() || call.arguments.as_deref().is_some_and(|text| !text.is_empty());
             if says && of_call.is_some_and(|known| known.flavor != call.flavor) {
@@ -52,11 +52,7 @@ impl Fold {
                     format!("expected more of the call in block {key}, found a call of another kind"),
                 ));
             }
-            self.choices.or_default(choice).calls.get_or_insert_default().named.learn(
-                key,
-                index,
-                call.id.as_ref(),
-            );
+            calls.named.learn(key, index, call.id.as_ref());
             self.goes_on_once(choice, key, call)?;
             return self.continue_call(key, call);
         }
@@ -65,16 +61,10 @@ impl Fold {
             return Ok(Transition::Folded(None));
         }
         if let Some(key) = self.next_to_end(choice, true, |_| true) {
-            self.complete(key);
-            return Ok(Transition::Completed(key));
+            return Ok(self.complete_first(key));
         }
         let legacy = call.flavor == CallFlavor::LegacyFunction;
-        if legacy
-            && std::mem::replace(
-                &mut self.choices.or_default(choice).calls.get_or_insert_default().legacy,
-                true,
-            )
-        {
+        if legacy && std::mem::replace(&mut self.calls_of(choice).legacy, true) {
             // Clients put the second into the first: there is one field for both.
             return Err(Error::new(
                 ErrorKind::Ambiguous,
@@ -82,12 +72,12 @@ impl Fold {
             ));
         }
         let key = self.open_call(choice, index, call)?;
-        self.choices.or_default(choice).calls.get_or_insert_default().named.learn(
-            key,
-            index,
-            call.id.as_ref(),
-        );
+        self.calls_of(choice).named.learn(key, index, call.id.as_ref());
         Ok(Transition::Folded(Some(key)))
+    }
+
+    fn calls_of(&mut self, choice: u32) -> &mut FoldedCalls {
+        self.choices.or_default(choice).calls.get_or_insert_default()
     }
 
     /// Errs on arguments behind a whole value: some clients run the call as soon as its arguments parse, others with all

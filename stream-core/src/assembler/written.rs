@@ -17,16 +17,13 @@ impl Fold {
         open: impl FnOnce(&mut Self) -> Result<BlockKey, Error>,
     ) -> Result<Transition, Error> {
         if let Some(key) = self.next_to_end(choice, true, |_| true) {
-            self.complete(key);
-            return Ok(Transition::Completed(key));
+            return Ok(self.complete_first(key));
         }
         let key = open(self)?;
         if let Some(number) = number {
             self.written.insert(number, key);
         }
-        self.complete(key);
-        self.state.completed = Some(key);
-        Ok(Transition::Folded(Some(key)))
+        Ok(self.complete_with(key))
     }
 
     /// Opens what began like a call in the text and is none.

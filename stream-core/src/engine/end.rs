@@ -48,20 +48,21 @@ impl Engine {
         let Some(shutdown) = self.shutdown.take() else { return };
         self.shutdown = Some(Box::new(Shutdown::over(&shutdown)));
         let Some(writer) = &mut self.writer else { return };
+        let first = self.out.bytes.len();
         let ending = shutdown.ending().map(|ending| ending.or(&self.config.shared.ending_words));
         if self.is_whole {
             let empty = Outgoing { frame: None, parts: Vec::new() };
             let body = self.whole.take().map_or(empty, |whole| *whole);
-            self.scratch.push(writer.whole(body, ending.as_ref()));
+            self.out.push_back(writer.whole(body, ending.as_ref()));
             let (odd, unplaced) = (writer.normalised(), writer.unplaced());
             if let Some(odd) = odd {
                 self.record(self.first_enforcing(), Action::Normalised, odd.to_string());
             }
             self.record_unplaced(unplaced);
         } else if let Some(ending) = ending {
-            writer.end(&ending, &mut self.scratch);
+            writer.end(&ending, &mut self.out.bytes);
         }
-        self.put_out();
+        self.report_written(first);
     }
 
     /// Something was wrong with what a stage was given.

@@ -77,20 +77,21 @@ impl Engine {
         }
     }
 
-    pub(super) fn take(&mut self, frame: Outgoing) {
+    pub(super) fn take(&mut self, mut frame: Outgoing) {
         self.ensure_stages();
         self.disarm();
         let (id, model) = self.reader.take_meta();
-        for stage in &mut self.stages {
-            stage.fold.meta(id.clone(), model.clone());
+        if id.is_some() || model.is_some() {
+            for stage in &mut self.stages {
+                stage.fold.meta(id.clone(), model.clone());
+            }
         }
         if let (Some(observer), Some(frame)) = (&mut self.observer, &frame.frame) {
             observer.input(frame.raw());
         }
-        let frame = match self.scrubbed(frame) {
-            Ok(frame) => frame,
-            Err(error) => return self.close_for(0, error),
-        };
+        if let Err(error) = self.scrub(&mut frame) {
+            return self.close_for(0, error);
+        }
         if let Some(format) = self.reader.format().filter(|_| self.lane.is_on) {
             self.lane.saw(&frame, &**format);
         }
@@ -159,26 +160,16 @@ impl Engine {
             if self.stages[index].is_shown() {
                 return Some(Work::Chunk(index));
             }
-            let mut out = std::mem::take(&mut self.released);
-            spare::lend(&spare::RELEASED, &mut out);
+            let mut out = Vec::new();
             match self.stages[index].advance(self.now, &mut out) {
-                Ok(advance) => {
-                    match out.len() {
-                        0 => {}
-                        1 => out.pop().into_iter().for_each(|frame| self.forward_one(index, frame)),
-                        _ => self.forward(index, out.drain(..)),
-                    }
-                    self.released = out;
-                    if advance == Advance::Hook {
-                        return Some(Work::Chunk(index));
-                    }
-                }
+                Ok(Advance::Leaves(frame)) => self.forward_one(index, frame),
+                Ok(Advance::Hook) => return Some(Work::Chunk(index)),
+                Ok(Advance::Queued | Advance::Idle) => self.forward(index, out),
                 Err(error) if self.stages[index].watching => {
                     self.record(index, Action::Failed, error.to_string());
                     self.retire_watching(index);
                 }
                 Err(error) => {
-                    self.forward(index, out);
                     self.close_for(index, error);
                     return None;
                 }
@@ -256,20 +247,21 @@ impl Engine {
     fn write(&mut self, frames: impl IntoIterator<Item = Outgoing>) {
         let mut normalised = Vec::new();
         let mut ending = None;
-        spare::lend(&spare::WRITTEN, &mut self.scratch);
+        spare::lend(&spare::OUTPUT, &mut self.out);
+        let first = self.out.bytes.len();
         for mut frame in frames {
             if !self.joined.is_empty() {
                 ending = self.without_joined(&mut frame);
             }
             let Some(writer) = self.writer.as_mut().filter(|_| ending.is_none()) else { break };
             let raw = frame.frame.as_ref().filter(|_| self.lane.is_on).map(|frame| frame.raw().clone());
-            let written = self.scratch.len();
-            writer.frame(frame, &mut self.scratch);
-            self.lane.wrote(raw.as_ref(), &self.scratch[written..]);
+            let written = self.out.bytes.len();
+            writer.frame(frame, &mut self.out.bytes);
+            self.lane.wrote(raw.as_ref(), &self.out.bytes[written..]);
             normalised.extend(writer.normalised());
         }
         let unplaced = self.writer.as_mut().map_or(0, |writer| writer.unplaced());
-        self.put_out();
+        self.report_written(first);
         for odd in normalised {
             self.record(self.first_enforcing(), Action::Normalised, odd.to_string());
         }
@@ -277,14 +269,5 @@ impl Engine {
         if let Some((stage, ending)) = ending {
             self.terminate(stage, ending);
         }
-    }
-
-    /// Puts what was written out for the host to take.
-    pub(super) fn put_out(&mut self) {
-        if let Some(observer) = &mut self.observer {
-            self.scratch.iter().for_each(|bytes| observer.written(bytes));
-        }
-        spare::lend(&spare::OUTPUT, &mut self.out);
-        self.out.extend(self.scratch.drain(..));
     }
 }

@@ -38,6 +38,7 @@ mod io;
 mod joined;
 mod judging;
 mod lane;
+pub(crate) mod outbox;
 mod policies;
 pub(crate) mod queue;
 pub(crate) mod reader;
@@ -55,8 +56,6 @@ mod watching;
 use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
-
-use bytes::Bytes;
 
 pub use accounts::Ticket;
 pub use build::BuildError;
@@ -77,6 +76,7 @@ use crate::text_calls::TextCalls;
 use crate::wire::{Outgoing, SharedFormat, Writer};
 use joined::JoinedTexts;
 use lane::Lane;
+use outbox::Outbox;
 use policies::Policies;
 use reader::FrameReader;
 use shutdown::Shutdown;
@@ -104,11 +104,8 @@ pub struct Engine {
     next: Option<Work>,
     /// Blocks that are settled when their time is over.
     due: Timed<BlockKey, Verdict>,
-    out: VecDeque<Bytes>,
+    out: Outbox,
     lane: Lane,
-    scratch: Vec<Bytes>,
-    /// What a stage lets go, on its way: empty between two steps.
-    released: Vec<Outgoing>,
     whole: Option<Box<Outgoing>>,
     is_whole: bool,
     now: Duration,
@@ -153,10 +150,8 @@ impl Engine {
             asked: VecDeque::new(),
             next: None,
             due: Timed::default(),
-            out: VecDeque::new(),
+            out: Outbox::new(),
             lane: Lane::default(),
-            scratch: Vec::new(),
-            released: Vec::new(),
             whole: None,
             is_whole: false,
             now: Duration::ZERO,
@@ -257,7 +252,7 @@ impl Engine {
     /// Whether more bytes are of use. False when the stream is shutting down, and while the held limit is reached and a
     /// verdict is pending (rule 13).
     fn wants_input(&self) -> bool {
-        self.is_reading() && !(self.is_full() && self.is_judging())
+        self.is_reading() && !(self.is_judging() && self.is_full())
     }
 
     /// What was folded of the stream as the upstream sent it, once the format is known.
@@ -307,8 +302,6 @@ impl Engine {
 
     /// Gives back what is needed only for work.
     fn rest(&mut self) {
-        spare::take_back(&spare::RELEASED, &mut self.released);
-        spare::take_back(&spare::WRITTEN, &mut self.scratch);
         spare::take_back(&spare::OUTPUT, &mut self.out);
         self.reader.rest_now(self.is_armed());
         self.stages.iter_mut().for_each(StageState::rest);

@@ -43,6 +43,13 @@ impl Engine {
         }
     }
 
+    /// Tells what was written, from this one of the bytes that wait on.
+    pub(super) fn report_written(&mut self, first: usize) {
+        if let Some(observer) = &mut self.observer {
+            self.out.bytes[first..].iter().for_each(|bytes| observer.written(bytes));
+        }
+    }
+
     pub(super) fn report_staged(&mut self, stage: usize, at_end: bool, effects: &[Staged]) {
         let held = self.held();
         let end = self.shutdown.as_deref().map(Shutdown::end).filter(|_| at_end);

@@ -29,12 +29,12 @@ impl Engine {
         }
     }
 
-    /// The frame as the policies that look at every string want it.
+    /// Makes a frame what the policies that look at every string want it to be.
     ///
     /// # Errors
     ///
     /// When the frame cannot be read without what was taken out.
-    pub(super) fn scrubbed(&mut self, mut outgoing: Outgoing) -> Result<Outgoing, Error> {
+    pub(super) fn scrub(&mut self, outgoing: &mut Outgoing) -> Result<(), Error> {
         for stage in 0..self.specs.len() {
             if self.specs[stage].scrubber.is_none() || self.stages[stage].is_bypassed() {
                 continue;
@@ -51,12 +51,13 @@ impl Engine {
             };
             self.record(stage, Action::Edited, reason.unwrap_or_else(|| "a string of a frame".to_owned()));
             if !self.stages[stage].watching && frame.raw().is_empty() {
-                return Ok(Outgoing { frame: None, parts: Vec::new() });
+                *outgoing = Outgoing { frame: None, parts: Vec::new() };
+                return Ok(());
             }
             if !self.stages[stage].watching {
-                outgoing = self.reader.read_again(frame, odd, self.is_whole)?;
+                *outgoing = self.reader.read_again(frame, odd, self.is_whole)?;
             }
         }
-        Ok(outgoing)
+        Ok(())
     }
 }

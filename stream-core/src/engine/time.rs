@@ -51,8 +51,9 @@ impl Engine {
             && self.now >= self.last_output.saturating_add(every)
         {
             self.last_output = self.now;
-            self.scratch.extend(self.keep_alive());
-            self.put_out();
+            let first = self.out.bytes.len();
+            self.out.bytes.extend(self.keep_alive());
+            self.report_written(first);
         }
     }
 

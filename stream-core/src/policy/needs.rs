@@ -42,21 +42,7 @@ impl Needs {
     /// Needs for every chunk of every kind, and for structural steps. The default.
     pub const fn everything() -> Self {
         let all = Attention::Chunks;
-        Self {
-            content: all,
-            reasoning: all,
-            refusal: all,
-            calls: all,
-            opaque: all,
-            structure: true,
-            hides_calls: false,
-            guards: true,
-            session: false,
-            text_calls: false,
-            call_tags: false,
-            scrub: None,
-            joined: None,
-        }
+        Self::nothing().content(all).reasoning(all).refusal(all).calls(all).opaque(all).structure(true)
     }
 
     /// Needs for nothing. The other methods add to them.

@@ -93,11 +93,11 @@ where
     }
 
     fn needs(&self, _: &Request) -> Needs {
-        Needs::nothing().calls(Attention::Completed)
+        WHOLE_CALLS
     }
 
     fn on_chunk(&mut self, _: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
-        let Some(call) = state.just_completed().and_then(StreamBlock::as_tool_call) else { return Ok(()) };
+        let Some(call) = completed_call(state) else { return Ok(()) };
         let verdict = (self.0)(call, ctx.request());
         Ok(ctx.settle(call.key(), verdict)?)
     }
@@ -145,14 +145,21 @@ where
     }
 
     fn needs(&self, _: &Request) -> Needs {
-        Needs::nothing().calls(Attention::Completed)
+        WHOLE_CALLS
     }
 
     fn on_chunk(&mut self, _: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
-        let Some(call) = state.just_completed().and_then(StreamBlock::as_tool_call) else { return Ok(()) };
+        let Some(call) = completed_call(state) else { return Ok(()) };
         let judge = (self.0)(call, ctx.request());
         Ok(ctx.decide(call.key(), Decide::by(judge))?)
     }
+}
+
+/// What a policy needs that decides over calls once they are complete.
+const WHOLE_CALLS: Needs = Needs::nothing().calls(Attention::Completed);
+
+fn completed_call(state: &StreamState) -> Option<&ToolCall> {
+    state.just_completed().and_then(StreamBlock::as_tool_call)
 }
 
 macro_rules! named_debug {

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Advance, StageState};
+use super::StageState;
 use crate::engine::accounts::Settled;
-use crate::engine::queue::{Mark, Queued, Waiting, inserted_call};
+use crate::engine::queue::{Queued, inserted_call};
 use crate::record::{Action, Cause};
-use crate::wire::{Fate, Outgoing};
+use crate::wire::Outgoing;
 
 impl StageState {
     /// The policy failed and fails open: what it held is released in order, and it is not called again.
@@ -17,10 +17,9 @@ impl StageState {
             self.accounts.get_mut(key).pending = None;
             self.settle(key, Settled::Release, Some("the policy failed open".into()), now);
         }
-        let mut shown = self.take_shown();
-        if let Some(mut waiting) = shown.as_mut().and_then(|shown| shown.part.take()) {
-            if waiting.part.delta.kind.is_payload() {
-                self.send(&mut waiting, None, now);
+        if let Some(mut waiting) = self.take_shown().and_then(|shown| shown.part) {
+            if let Some(key) = self.payload_at_hand() {
+                self.send(key, &mut waiting, None, now);
             }
             self.queue(waiting);
         }
@@ -95,20 +94,15 @@ impl StageState {
             desk.input.clear();
             desk.input_bytes = 0;
         }
-        let mut shown = self.take_shown();
-        if let Some(mut waiting) = shown.as_mut().and_then(|shown| shown.part.take()) {
-            if waiting.part.delta.kind.is_payload() {
-                self.discard(&mut waiting, "the hook did not return");
+        if let Some(mut waiting) = self.take_shown().and_then(|shown| shown.part) {
+            if let Some(key) = self.payload_at_hand() {
+                self.discard(key, &mut waiting, "the hook did not return");
             }
             self.queue(waiting);
         }
         let under_way = self.desk.as_mut().and_then(|desk| desk.under_way.take());
-        if let Some(mut under_way) = under_way {
-            for mut part in under_way.rest {
-                part.fate = Fate::Dropped;
-                under_way.queued.parts.push(Waiting { part, mark: Mark::Decided, opener: false });
-            }
-            self.queue.push(under_way.queued);
+        if let Some(under_way) = under_way {
+            self.queue.push(under_way.cut());
         }
     }
 
@@ -118,6 +112,6 @@ impl StageState {
         self.step += 1;
         self.accounts.get_mut(key).closed = true;
         let choice = self.fold.state.blocks[key.index()].choice();
-        Some(self.show_completion(key, Some(choice)) == Advance::Hook)
+        Some(self.show_completion(key, Some(choice)))
     }
 }

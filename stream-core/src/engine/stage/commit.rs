@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::desk::UnderWay;
 use super::{Asked, Committed, StageState};
 use crate::block::{BlockKey, BlockStatus, StreamBlock};
 use crate::context::{Effect, EffectError, Effects};
@@ -14,10 +15,12 @@ use crate::wire::{Ending, Outgoing};
 impl StageState {
     /// Carries out what a hook staged.
     pub(crate) fn commit(&mut self, effects: Effects, now: Duration, out: &mut Vec<Outgoing>) -> Committed {
-        let mut shown = self.take_shown();
-        let mut part = shown.as_mut().and_then(|shown| shown.part.take());
+        let shown = self.take_shown();
         let choice = shown.as_ref().and_then(|shown| shown.choice);
-        let payload = part.as_ref().is_some_and(|waiting| waiting.part.delta.kind.is_payload());
+        let mut part = shown.and_then(|shown| shown.part);
+        // Payload that is shown is of a block.
+        let block = part.and_then(|_| self.payload_at_hand());
+        let payload = block.is_some();
         let mut undecided = payload;
         // What the hook says of its chunk itself counts, not what it says of the block.
         let spoken_of = effects.decide_chunk();
@@ -27,18 +30,22 @@ impl StageState {
         for effect in effects.into_list() {
             match effect {
                 Effect::Send { edit } => {
-                    if let (Some(waiting), true) = (&mut part, std::mem::take(&mut undecided)) {
-                        self.send(waiting, edit, now);
+                    if let (Some(waiting), Some(key), true) =
+                        (&mut part, block, std::mem::take(&mut undecided))
+                    {
+                        self.send(key, waiting, edit, now);
                         if let Some(text) = lead.take()
-                            && !self.join(waiting, &text, true)
+                            && !self.join(*waiting, &text, true)
                         {
                             self.insert(choice.unwrap_or(0), text);
                         }
                     }
                 }
                 Effect::Buffer { edit } => {
-                    if let (Some(waiting), true) = (&mut part, std::mem::take(&mut undecided)) {
-                        self.hold(waiting, edit, now);
+                    if let (Some(waiting), Some(key), true) =
+                        (&mut part, block, std::mem::take(&mut undecided))
+                    {
+                        self.hold(key, waiting, edit, now);
                     }
                 }
                 Effect::Flush => {
@@ -51,18 +58,18 @@ impl StageState {
                 }
                 Effect::Settle { key, verdict } => {
                     self.overrule(key, &mut committed);
-                    if let Some(waiting) = part.as_mut().filter(|waiting| waiting.part.key == Some(key))
+                    if let Some(waiting) = part.as_mut().filter(|_| block == Some(key))
                         && !spoken_of
                         && std::mem::take(&mut undecided)
                     {
-                        self.hold(waiting, None, now);
+                        self.hold(key, waiting, None, now);
                     }
                     committed.terminate = self.apply(key, verdict, now);
                 }
                 Effect::Release { key, release } => {
                     // Nothing has come behind the part that is shown.
-                    let cuts =
-                        release.cuts && part.as_ref().is_none_or(|waiting| waiting.part.key != Some(key));
+                    let shown = part.and_then(|_| self.part()).and_then(|part| part.key);
+                    let cuts = release.cuts && shown != Some(key);
                     self.release(key, release, now);
                     if cuts {
                         self.cut_behind(key);
@@ -70,8 +77,8 @@ impl StageState {
                 }
                 Effect::Insert(text) => {
                     let text = Text::from(text);
-                    if let Some(waiting) = &mut part {
-                        if undecided && self.joins(waiting) {
+                    if let Some(waiting) = part {
+                        if undecided && self.joins() {
                             lead = Some(lead.map_or(text.clone(), |lead| format!("{lead}{text}").into()));
                             continue;
                         }
@@ -113,8 +120,8 @@ impl StageState {
             self.insert(choice.unwrap_or(0), text);
         }
         if let Some(mut waiting) = part {
-            if undecided {
-                self.leave_undecided(&mut waiting, now);
+            if let (Some(key), true) = (block, undecided) {
+                self.leave_undecided(key, &mut waiting, now);
             }
             self.queue(waiting);
         }
@@ -227,7 +234,7 @@ impl StageState {
     fn cut_behind(&mut self, key: BlockKey) {
         let Some(choice) = self.fold.state.block(key).map(StreamBlock::choice) else { return };
         let under_way = self.desk.as_mut().and_then(|desk| desk.under_way.as_mut());
-        let last = under_way.map(|under_way| &mut under_way.queued);
+        let last = under_way.into_iter().flat_map(UnderWay::stepped);
         self.queue.cut_behind(key, choice, last, &mut self.accounts);
         self.note(Some(key), Action::Dropped, Some("behind a text that was cut".into()), 0, Duration::ZERO);
     }

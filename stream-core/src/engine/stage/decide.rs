@@ -1,4 +1,4 @@
-//! What becomes of one payload part.
+//! What becomes of the part at hand, if it is payload.
 
 use std::time::Duration;
 
@@ -11,83 +11,76 @@ use crate::record::Action;
 use crate::wire::Fate;
 
 impl StageState {
-    pub(super) fn send(&mut self, waiting: &mut Waiting, edit: Option<Text>, now: Duration) {
-        let Some(key) = waiting.part.key else { return };
-        if self.accounts.get_mut(key).gone {
-            self.discard(waiting, "its opening was dropped");
-            return;
-        }
-        if self.accounts.get(key).is_some_and(|account| account.pending.is_some()) {
+    pub(super) fn send(&mut self, key: BlockKey, waiting: &mut Waiting, edit: Option<Text>, now: Duration) {
+        let account = self.accounts.get_mut(key);
+        if account.gone || account.pending.is_some() {
             // Under a decision nothing leaves before the verdict.
-            self.hold(waiting, edit, now);
+            self.hold(key, waiting, edit, now);
             return;
         }
-        let what = self.edit(waiting, edit);
+        let what = self.edit(key, edit);
         if what != Decided::Kept {
             self.note(Some(key), Action::Edited, None, 0, Duration::ZERO);
         }
         self.accounts.decided(key, what, waiting.opener);
     }
 
-    pub(super) fn hold(&mut self, waiting: &mut Waiting, edit: Option<Text>, now: Duration) {
-        let Some(key) = waiting.part.key else { return };
+    pub(super) fn hold(&mut self, key: BlockKey, waiting: &mut Waiting, edit: Option<Text>, now: Duration) {
         if self.accounts.get_mut(key).gone {
-            self.discard(waiting, "its opening was dropped");
+            self.discard(key, waiting, "its opening was dropped");
             return;
         }
-        match self.edit(waiting, edit) {
+        let what = self.edit(key, edit);
+        if what != Decided::Kept {
+            self.note(Some(key), Action::Edited, None, 0, Duration::ZERO);
+        }
+        match what {
             Decided::Kept => {}
             Decided::Edited => {
                 self.accounts.get_mut(key).edited += 1;
                 self.accounts.touch(key);
-                self.note(Some(key), Action::Edited, None, 0, Duration::ZERO);
             }
-            Decided::Dropped => {
-                self.note(Some(key), Action::Edited, None, 0, Duration::ZERO);
-                self.accounts.decided(key, Decided::Dropped, waiting.opener);
-                return;
-            }
+            Decided::Dropped => return self.accounts.decided(key, Decided::Dropped, waiting.opener),
         }
         self.marks += 1;
         waiting.mark = Mark::Held { seq: self.marks };
-        let frame = self.under_way().map_or(0, |under_way| under_way.queued.bytes());
         // A call in the text waited for its end before anybody was shown it.
-        let waited = waiting.part.delta.site.split.and_then(|split| split.waited);
-        let (since, bytes) = waited.unwrap_or((now, frame));
+        let split = self.part().and_then(|part| part.delta.site.split);
+        let waited = split.and_then(|split| split.waited);
+        let (since, bytes) = waited.unwrap_or((now, self.frame_bytes()));
         self.accounts.held(key, self.marks, bytes, since.min(now));
     }
 
     /// The hook said nothing of its payload.
-    pub(super) fn leave_undecided(&mut self, waiting: &mut Waiting, now: Duration) {
-        let pending =
-            waiting.part.key.and_then(|key| self.accounts.get(key)).is_some_and(|l| l.pending.is_some());
-        if pending {
-            self.hold(waiting, None, now);
+    pub(super) fn leave_undecided(&mut self, key: BlockKey, waiting: &mut Waiting, now: Duration) {
+        if self.accounts.get_mut(key).pending.is_some() {
+            self.hold(key, waiting, None, now);
         } else {
-            self.discard(waiting, "neither sent nor buffered");
+            self.discard(key, waiting, "neither sent nor buffered");
         }
     }
 
-    pub(super) fn discard(&mut self, waiting: &mut Waiting, reason: &str) {
-        waiting.part.fate = Fate::Dropped;
+    pub(super) fn discard(&mut self, key: BlockKey, waiting: &mut Waiting, reason: &str) {
+        if let Some(part) = self.part() {
+            part.fate = Fate::Dropped;
+        }
         waiting.mark = Mark::Decided;
-        let bytes = self.under_way().map_or(0, |under_way| under_way.queued.bytes());
-        if let Some(key) = waiting.part.key {
-            self.accounts.decided(key, Decided::Dropped, waiting.opener);
-            self.note(Some(key), Action::Dropped, Some(reason.into()), bytes, Duration::ZERO);
-        }
+        self.accounts.decided(key, Decided::Dropped, waiting.opener);
+        let bytes = self.frame_bytes();
+        self.note(Some(key), Action::Dropped, Some(reason.into()), bytes, Duration::ZERO);
     }
 
-    pub(super) fn edit(&self, waiting: &mut Waiting, edit: Option<Text>) -> Decided {
+    fn edit(&mut self, key: BlockKey, edit: Option<Text>) -> Decided {
         let Some(body) = edit else { return Decided::Kept };
-        let emptied = body.is_empty() && matches!(waiting.part.delta.kind, DeltaKind::Text { .. });
-        if emptied || waiting.part.key.is_some_and(|key| self.is_signed(key)) {
+        let is_signed = self.is_signed(key);
+        let Some(part) = self.part() else { return Decided::Kept };
+        if is_signed || (body.is_empty() && matches!(part.delta.kind, DeltaKind::Text { .. })) {
             // Nothing is left of it: no empty block is to be opened for it.
-            waiting.part.fate = Fate::Dropped;
+            part.fate = Fate::Dropped;
             return Decided::Dropped;
         }
-        replace_body(&mut waiting.part.delta.kind, &body, None);
-        waiting.part.fate = edited(waiting.part.fate);
+        replace_body(&mut part.delta.kind, &body, None);
+        part.fate = edited(part.fate);
         Decided::Edited
     }
 

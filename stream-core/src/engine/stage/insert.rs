@@ -35,20 +35,22 @@ impl StageState {
         }
     }
 
-    /// Whether inserted text becomes part of this one: where a text is said again later, only what the text's own block
+    /// Whether inserted text becomes part of the part at hand: where a text is said again later, only what the text's own block
     /// says can stand inside of it.
-    pub(super) fn joins(&self, waiting: &Waiting) -> bool {
-        let content = matches!(waiting.part.delta.kind, DeltaKind::Text { channel: Channel::Content, .. });
-        content && self.format.traits().restates
+    pub(super) fn joins(&mut self) -> bool {
+        let part = self.part().map(|part| &part.delta.kind);
+        let is_content = matches!(part, Some(DeltaKind::Text { channel: Channel::Content, .. }));
+        is_content && self.format.traits().restates
     }
 
-    /// Makes inserted text part of one that leaves; false if there is no such.
-    pub(super) fn join(&mut self, waiting: &mut Waiting, text: &str, before: bool) -> bool {
-        let leaves = waiting.part.fate != Fate::Dropped && waiting.mark == Mark::Decided;
-        let (true, Some(key)) = (leaves && self.joins(waiting), waiting.part.key) else { return false };
-        let DeltaKind::Text { text: said, .. } = &mut waiting.part.delta.kind else { return false };
+    /// Makes inserted text part of the part at hand, if that leaves; false if it does not.
+    pub(super) fn join(&mut self, waiting: Waiting, text: &str, before: bool) -> bool {
+        let joins = self.joins() && waiting.mark == Mark::Decided;
+        let Some(part) = self.part().filter(|part| joins && part.fate != Fate::Dropped) else { return false };
+        let Some(key) = part.key else { return false };
+        let DeltaKind::Text { text: said, .. } = &mut part.delta.kind else { return false };
         *said = if before { format!("{text}{said}") } else { format!("{said}{text}") }.into();
-        waiting.part.fate = edited(waiting.part.fate);
+        part.fate = edited(part.fate);
         self.accounts.get_mut(key).edited += 1;
         self.note(Some(key), Action::Inserted, None, text.len(), Duration::ZERO);
         true
@@ -61,11 +63,11 @@ impl StageState {
             .any(|key| self.accounts.get(key).is_some_and(crate::engine::accounts::Account::stands))
     }
 
-    pub(super) fn queue_text(&mut self, choice: u32, text: Text) {
-        let waiting = inserted_text(choice, text);
-        match self.under_way_mut() {
-            Some(under_way) => under_way.queued.parts.push(waiting),
-            None => self.queue.push(Queued::new(None, vec![waiting])),
+    fn queue_text(&mut self, choice: u32, text: Text) {
+        let part = inserted_text(choice, text);
+        match self.under_way() {
+            Some(under_way) => under_way.insert(part),
+            None => self.queue.push(Queued::made(part)),
         }
     }
 }

@@ -11,7 +11,6 @@ mod pass;
 use desk::{Desk, UnderWay};
 pub(crate) use pass::PassedText;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,8 +21,9 @@ use crate::context::Context;
 use crate::delta::{Delta, DeltaKind, Text};
 use crate::engine::Settings;
 use crate::engine::accounts::{Accounts, Ticket};
-use crate::engine::queue::{Mark, Queue, Queued, Waiting};
+use crate::engine::queue::{Queue, Queued, Waiting};
 use crate::error::Error;
+use crate::few::Few;
 use crate::policy::{Attention, Needs, OnFailure, Verdict, VerdictFuture};
 use crate::record::{Action, Cause, Decision};
 use crate::request::Request;
@@ -60,7 +60,7 @@ pub(crate) struct StageState {
     /// Calls are looked for in the text.
     pub(crate) text_calls: Searched,
     /// Keys of the stage before, and the keys of the same blocks here.
-    renamed: BTreeMap<BlockKey, BlockKey>,
+    renamed: Few<BlockKey, BlockKey>,
     /// Inserted texts that wait for the end of a call, with their choices.
     deferred: Vec<(u32, Text)>,
     pub(crate) decisions: Vec<Decision>,
@@ -73,18 +73,20 @@ pub(crate) struct StageState {
 pub(crate) struct Shown {
     pub(crate) step: u64,
     pub(crate) kind: ChunkKind,
-    /// The part it is about; a completion caused by another part has none.
+    /// What the part it is about waits for; a completion caused by another part has none.
     part: Option<Waiting>,
     choice: Option<u32>,
 }
 
 /// What [`StageState::advance`] found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Advance {
     /// A hook is to be called.
     Hook,
-    /// A step passed the policy by.
-    Passed,
+    /// A frame leaves as the first of all that came.
+    Leaves(Outgoing),
+    /// A frame was stepped through, and went to the queue.
+    Queued,
     /// There is no more input.
     Idle,
 }
@@ -141,7 +143,7 @@ impl StageState {
             blind: false,
             cause: Cause::default(),
             text_calls: Searched::Nothing,
-            renamed: BTreeMap::new(),
+            renamed: Few::default(),
             deferred: Vec::new(),
             decisions: Vec::new(),
             ends_after: None,
@@ -149,11 +151,7 @@ impl StageState {
     }
 
     pub(crate) fn push(&mut self, frame: Outgoing) {
-        let desk = self.desk();
-        desk.input_bytes += size(&frame);
-        // Nearly always one at a time.
-        desk.input.reserve_exact(usize::from(desk.input.capacity() == 0));
-        desk.input.push_back(frame);
+        self.desk().push(frame);
     }
 
     /// There is nothing to do: what is needed only for work is given back.
@@ -176,66 +174,78 @@ impl StageState {
         self.desk.as_mut()?.shown.take()
     }
 
-    fn under_way(&self) -> Option<&UnderWay> {
-        self.desk.as_ref()?.under_way.as_ref()
+    fn under_way(&mut self) -> Option<&mut UnderWay> {
+        self.desk.as_mut()?.under_way.as_mut()
     }
 
-    fn under_way_mut(&mut self) -> Option<&mut UnderWay> {
-        self.desk.as_mut()?.under_way.as_mut()
+    /// The part at hand.
+    fn part(&mut self) -> Option<&mut Part> {
+        self.under_way()?.part()
+    }
+
+    /// The block of the part at hand, if that is payload.
+    fn payload_at_hand(&mut self) -> Option<BlockKey> {
+        self.part().filter(|part| part.delta.kind.is_payload())?.key
+    }
+
+    /// How many bytes the frame under way has.
+    fn frame_bytes(&self) -> usize {
+        let under_way = self.desk.as_ref().and_then(|desk| desk.under_way.as_ref());
+        under_way.map_or(0, |under_way| under_way.queued.bytes())
     }
 
     /// How many bytes of frames it has and has not let go.
     pub(crate) fn held(&self) -> usize {
-        let Some(desk) = &self.desk else { return self.queue.bytes() };
-        let under_way = desk.under_way.as_ref().map_or(0, |under_way| under_way.queued.bytes());
-        self.queue.bytes() + desk.input_bytes + under_way
+        let input = self.desk.as_ref().map_or(0, |desk| desk.input_bytes);
+        self.queue.bytes() + input + self.frame_bytes()
     }
 
-    /// Makes one step, and takes what may leave.
+    /// Steps through a frame up to the next hook or its end. What may leave behind it goes to `out`.
     pub(crate) fn advance(&mut self, now: Duration, out: &mut Vec<Outgoing>) -> Result<Advance, Error> {
-        let Some(desk) = &mut self.desk else { return Ok(Advance::Idle) };
-        let under_way = match &mut desk.under_way {
-            Some(under_way) => under_way,
-            under_way => {
-                let Some(frame) = desk.input.pop_front() else { return Ok(Advance::Idle) };
-                desk.input_bytes -= size(&frame);
-                let queued = Queued::new(frame.frame, Vec::with_capacity(frame.parts.len()));
-                under_way.insert(UnderWay { queued, rest: frame.parts.into() })
-            }
-        };
-        let Some(part) = under_way.rest.front_mut() else {
-            if let Some(under_way) = desk.under_way.take() {
-                self.queue.pass(under_way.queued, under_way.rest.into(), &mut self.accounts, out);
-            }
-            return Ok(Advance::Passed);
-        };
-        if part.fate == Fate::Dropped {
-            self.pass_by();
-            return Ok(Advance::Passed);
-        }
-        if part.delta.kind == DeltaKind::Completed {
-            return Ok(self.told_complete());
-        }
-        let transition = match self.fold.step(&mut part.delta) {
-            Err(_) if self.blind => {
+        loop {
+            let under_way = self.desk.as_mut().and_then(|desk| desk.next());
+            let Some(under_way) = under_way else { return Ok(Advance::Idle) };
+            let Some(part) = under_way.part() else {
+                let done = self.desk.as_mut().and_then(|desk| desk.under_way.take());
+                let leaves = done.and_then(|done| self.queue.pass(done.queued, &mut self.accounts, out));
+                return Ok(leaves.map_or(Advance::Queued, Advance::Leaves));
+            };
+            let is_shown = if part.fate == Fate::Dropped {
                 self.pass_by();
-                return Ok(Advance::Passed);
+                false
+            } else if matches!(part.delta.kind, DeltaKind::Completed) {
+                self.told_complete()
+            } else {
+                match self.fold.step(&mut part.delta) {
+                    Err(_) if self.blind => {
+                        self.pass_by();
+                        false
+                    }
+                    transition => self.stepped(transition?, now),
+                }
+            };
+            if is_shown {
+                return Ok(Advance::Hook);
             }
-            transition => transition?,
-        };
+        }
+    }
+
+    /// The part at hand made a step. True if the policy is shown it.
+    fn stepped(&mut self, transition: Transition, now: Duration) -> bool {
         self.step += 1;
         match transition {
             Transition::Completed(key) => {
-                let choice = part.delta.choice;
                 self.accounts.get_mut(key).closed = true;
                 // Where the frame has said something of a block already, it may have been this one: the stage behind gets all of it
                 // at once, and sees for itself.
-                let is_first = under_way.queued.parts.iter().all(|waiting| waiting.part.key.is_none());
-                if self.hands_on && is_first && self.fold.is_surely_over(key) {
+                let is_first =
+                    self.hands_on && self.under_way().is_some_and(|under_way| !under_way.has_said());
+                if is_first && self.fold.is_surely_over(key) {
                     let choice = self.fold.state.blocks[key.index()].choice();
-                    self.queue.push(Queued::new(None, vec![completion(choice, key)]));
+                    self.queue.push(Queued::made(completion(choice, key)));
                 }
-                Ok(self.show_completion(key, choice))
+                let choice = self.part().and_then(|part| part.delta.choice);
+                self.show_completion(key, choice)
             }
             Transition::Folded(key) => self.folded(key, false, now),
             Transition::Disagrees(key) => self.folded(key, !self.blind, now),
@@ -244,12 +254,11 @@ impl StageState {
 
     /// The chunk, state and context for the hook that is due.
     pub(crate) fn hook<'a>(&'a self, request: &'a Request, now: Duration) -> Option<(Chunk, Context<'a>)> {
-        let shown = self.desk.as_ref()?.shown.as_ref()?;
-        let chunk = match &shown.part {
-            Some(waiting) => {
-                let frame = self.under_way().and_then(|under_way| under_way.queued.frame.as_ref());
-                Chunk::of(shown.step, &waiting.part.delta, waiting.part.key, shown.kind, frame)
-            }
+        let desk = self.desk.as_ref()?;
+        let shown = desk.shown.as_ref()?;
+        let part = desk.under_way.as_ref().and_then(UnderWay::shown).filter(|_| shown.part.is_some());
+        let chunk = match part {
+            Some((part, frame)) => Chunk::of(shown.step, &part.delta, part.key, shown.kind, frame),
             None => Chunk {
                 step: shown.step,
                 choice: shown.choice,
@@ -280,59 +289,65 @@ impl StageState {
         self.desk.as_ref().is_none_or(|desk| desk.is_empty())
     }
 
-    /// Lets a part go as it came, without a look at it.
+    /// Lets the part at hand go as it came, without a look at it.
     fn pass_by(&mut self) {
         let under_way = self.desk.as_mut().and_then(|desk| desk.under_way.as_mut());
         let Some(under_way) = under_way else { return };
-        let Some(mut part) = under_way.rest.pop_front() else { return };
-        part.key = part.key.map(|key| self.renamed.get(&key).copied().unwrap_or(key));
-        under_way.queued.parts.push(Waiting { part, mark: Mark::Decided, opener: false });
+        if let Some(part) = under_way.part() {
+            part.key = part.key.map(|key| self.renamed.get(key).copied().unwrap_or(key));
+        }
+        under_way.go_on(Waiting::default());
     }
 
     /// The stage before has let go all of a block, and says that it is complete: what comes next, and would tell it, may be
     /// held there.
-    fn told_complete(&mut self) -> Advance {
+    fn told_complete(&mut self) -> bool {
         let under_way = self.desk.as_mut().and_then(|desk| desk.under_way.as_mut());
-        let Some(under_way) = under_way else { return Advance::Idle };
-        let Some(mut part) = under_way.rest.pop_front() else { return Advance::Idle };
-        let Some(key) = part.key.and_then(|key| self.renamed.get(&key)).copied() else {
-            return Advance::Passed;
+        let Some(under_way) = under_way else { return false };
+        let Some(part) = under_way.part() else { return false };
+        let known = part.key.and_then(|key| self.renamed.get(key)).copied();
+        let Some(key) = known.filter(|key| self.fold.complete_told(*key)) else {
+            under_way.remove();
+            return false;
         };
-        if !self.fold.complete_told(key) {
-            return Advance::Passed;
-        }
         self.step += 1;
         self.accounts.get_mut(key).closed = true;
         let choice = part.delta.choice;
         part.key = Some(key);
-        under_way.queued.parts.push(Waiting { part, mark: Mark::Decided, opener: false });
+        under_way.go_on(Waiting::default());
         self.show_completion(key, choice)
     }
 
-    fn show_completion(&mut self, key: BlockKey, choice: Option<u32>) -> Advance {
-        if !self.watches(key) {
-            return Advance::Passed;
+    /// Shows the policy that a block is complete, if it looks at the block.
+    fn show_completion(&mut self, key: BlockKey, choice: Option<u32>) -> bool {
+        let is_shown = self.watches(key);
+        if is_shown {
+            self.show(ChunkKind::Completed, None, choice);
         }
+        is_shown
+    }
+
+    fn show(&mut self, kind: ChunkKind, part: Option<Waiting>, choice: Option<u32>) {
         let step = self.step;
-        self.desk().shown = Some(Shown { step, kind: ChunkKind::Completed, part: None, choice });
-        Advance::Hook
+        self.desk().shown = Some(Shown { step, kind, part, choice });
     }
 
     fn watches(&self, key: BlockKey) -> bool {
         !self.bypassed && self.needs.of(&self.fold.state.blocks[key.index()]) != Attention::Nothing
     }
 
+    /// Goes on behind the part at hand, which waits in the queue.
     fn queue(&mut self, waiting: Waiting) {
-        if waiting.part.fate != Fate::Dropped {
-            match waiting.part.delta.kind {
-                DeltaKind::Finish(_) => self.accounts.finish(waiting.part.delta.choice),
+        let under_way = self.desk.as_mut().and_then(|desk| desk.under_way.as_mut());
+        let Some(under_way) = under_way else { return };
+        if let Some(part) = under_way.part().filter(|part| part.fate != Fate::Dropped) {
+            match part.delta.kind {
+                DeltaKind::Finish(_) => self.accounts.finish(part.delta.choice),
                 DeltaKind::Terminal | DeltaKind::Error(_) => self.accounts.finish(None),
                 _ => {}
             }
         }
-        if let Some(under_way) = self.under_way_mut() {
-            under_way.queued.parts.push(waiting);
-        }
+        under_way.go_on(waiting);
     }
 
     fn note(
@@ -350,11 +365,7 @@ impl StageState {
 }
 
 /// The word that a block is complete.
-fn completion(choice: u32, key: BlockKey) -> Waiting {
+fn completion(choice: u32, key: BlockKey) -> Part {
     let delta = Delta { choice: Some(choice), ..Delta::stream(DeltaKind::Completed) };
-    Waiting { part: Part { delta, key: Some(key), fate: Fate::Kept }, mark: Mark::Decided, opener: false }
-}
-
-fn size(frame: &Outgoing) -> usize {
-    frame.frame.as_ref().map_or(0, |frame| frame.raw().len())
+    Part { delta, key: Some(key), fate: Fate::Kept }
 }

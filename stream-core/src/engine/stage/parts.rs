@@ -2,132 +2,119 @@
 
 use std::time::Duration;
 
-use super::{Advance, Shown, StageState};
+use super::StageState;
+use super::desk::UnderWay;
 use crate::block::{BlockKey, StreamBlock};
 use crate::chunk::{ChunkKind, Structure};
-use crate::delta::{Channel, Delta, DeltaKind, Slot};
+use crate::delta::{Channel, DeltaKind, Slot};
 use crate::engine::accounts::Around;
 use crate::engine::queue::{Mark, Waiting};
-use crate::error::Error;
 use crate::policy::Attention;
 use crate::record::{Action, Cause};
 use crate::text_calls::Searched;
-use crate::wire::Fate;
+use crate::wire::{Fate, Part};
 
 impl StageState {
-    /// A part was folded: marks it, and shows it if the policy needs to see it.
-    pub(super) fn folded(
-        &mut self,
-        key: Option<BlockKey>,
-        disagrees: bool,
-        now: Duration,
-    ) -> Result<Advance, Error> {
-        let Some(mut part) = self.under_way_mut().and_then(|under_way| under_way.rest.pop_front()) else {
-            return Ok(Advance::Idle);
-        };
-        if let (Some(old), Some(new)) = (part.key, key) {
-            self.renamed.insert(old, new);
-        }
+    /// The part at hand was folded: marks it, and shows it if the policy needs to see it.
+    pub(super) fn folded(&mut self, key: Option<BlockKey>, disagrees: bool, now: Duration) -> bool {
         self.insert_deferred();
-        part.key = key;
+        let Some(part) = self.part() else { return false };
+        let before = std::mem::replace(&mut part.key, key);
+        let (is_payload, choice) = (part.delta.kind.is_payload(), part.delta.choice);
+        if let (Some(old), Some(new)) = (before, key) {
+            *self.renamed.or_insert_with(old, || new) = new;
+        }
         let completed = self.fold.state.completed;
         if let Some(done) = completed {
             self.accounts.get_mut(done).closed = true;
         }
-        let mut waiting = Waiting { part, mark: Mark::Decided, opener: false };
         if disagrees {
-            waiting.part.fate = Fate::Dropped;
-            let before = std::mem::replace(&mut self.cause, Cause::Wire);
-            self.note(
-                key,
-                Action::Dropped,
-                Some("a copy disagreed with the deltas".into()),
-                0,
-                Duration::ZERO,
-            );
-            self.cause = before;
-            self.queue(waiting);
-            return Ok(Advance::Passed);
+            self.drop_copy(key);
+            return false;
         }
-        let payload = waiting.part.delta.kind.is_payload();
-        let (kind, shown) = match (payload, key) {
-            (true, Some(key)) => return Ok(self.payload(waiting, key, completed.is_some(), now)),
-            (true, None) => (ChunkKind::Structure(Structure::Filler), false),
-            (false, _) if completed.is_some() => {
-                (ChunkKind::Completed, completed.is_some_and(|key| self.watches(key)))
-            }
-            (false, _) => {
-                let kind = ChunkKind::Structure(structure(&waiting.part.delta.kind));
+        if let (true, Some(key)) = (is_payload, key) {
+            return self.payload(key, completed.is_some(), now);
+        }
+        let Some(part) = self.part() else { return false };
+        let (kind, is_shown) = match completed {
+            _ if is_payload => (ChunkKind::Structure(Structure::Filler), false),
+            Some(completed) => (ChunkKind::Completed, self.watches(completed)),
+            None => {
+                let kind = ChunkKind::Structure(structure(&part.delta.kind));
                 (kind, self.needs.structure && !self.bypassed)
             }
         };
-        waiting.mark = self.follow(&waiting.part.delta, key);
-        if !shown {
+        let waiting = Waiting { mark: self.follow(key), opener: false };
+        if is_shown {
+            self.show(kind, Some(waiting), choice);
+        } else {
             self.queue(waiting);
-            return Ok(Advance::Passed);
         }
-        let choice = waiting.part.delta.choice;
-        let step = self.step;
-        self.desk().shown = Some(Shown { step, kind, part: Some(waiting), choice });
-        Ok(Advance::Hook)
+        is_shown
     }
 
-    /// A payload part: who decides over it depends on how closely the policy looks.
-    pub(super) fn payload(
-        &mut self,
-        mut waiting: Waiting,
-        key: BlockKey,
-        completes: bool,
-        now: Duration,
-    ) -> Advance {
+    /// The part at hand is a copy that says something else than the deltas did.
+    fn drop_copy(&mut self, key: Option<BlockKey>) {
+        if let Some(part) = self.part() {
+            part.fate = Fate::Dropped;
+        }
+        let before = std::mem::replace(&mut self.cause, Cause::Wire);
+        let reason = Some("a copy disagreed with the deltas".into());
+        self.note(key, Action::Dropped, reason, 0, Duration::ZERO);
+        self.cause = before;
+        self.queue(Waiting::default());
+    }
+
+    /// The part at hand is payload: who decides over it depends on how closely the policy looks.
+    fn payload(&mut self, key: BlockKey, completes: bool, now: Duration) -> bool {
+        let under_way = self.desk.as_mut().and_then(|desk| desk.under_way.as_mut());
+        let Some(part) = under_way.and_then(|under_way| under_way.part()) else { return false };
         let block = &self.fold.state.blocks[key.index()];
         let attention = if self.bypassed { Attention::Nothing } else { self.needs.of(block) };
         let kind = match block {
             StreamBlock::ToolCall(_) => ChunkKind::ToolCall,
             StreamBlock::Opaque(_) => ChunkKind::Opaque,
-            other => match (&waiting.part.delta.kind, other.channel()) {
+            other => match (&part.delta.kind, other.channel()) {
                 (DeltaKind::Text { .. } | DeltaKind::Copy(_), Some(channel)) => ChunkKind::Text(channel),
                 _ => ChunkKind::Opaque,
             },
         };
-        let item = match waiting.part.delta.slot {
+        let item = match part.delta.slot {
             Slot::At { item, .. } if self.fold.item_channel(item).is_some() => Some(item),
             _ => None,
         };
-        let split = waiting.part.delta.site.split;
+        let split = part.delta.site.split;
         let around = Around {
             item,
             section: split.and_then(|split| split.section),
-            host: split.and_then(|_| self.fold.host(waiting.part.delta.slot)).filter(|host| *host != key),
+            host: split.and_then(|_| self.fold.host(part.delta.slot)).filter(|host| *host != key),
         };
         let choice = block.choice();
-        waiting.opener = self.accounts.came(block, around, attention != Attention::Nothing);
+        let opener = self.accounts.came(block, around, attention != Attention::Nothing);
+        let mut waiting = Waiting { mark: Mark::Decided, opener };
         self.queue.payload_came(choice, self.step, Some(key));
         match attention {
             Attention::Nothing => {
-                self.send(&mut waiting, None, now);
+                self.send(key, &mut waiting, None, now);
                 self.queue(waiting);
-                Advance::Passed
+                false
             }
             Attention::Completed => {
-                if self.accounts.get_mut(key).gone {
-                    self.discard(&mut waiting, "its opening was dropped");
-                } else {
-                    self.hold(&mut waiting, None, now);
-                }
+                self.hold(key, &mut waiting, None, now);
                 self.queue(waiting);
-                if completes { self.show_completion(key, Some(choice)) } else { Advance::Passed }
+                completes && self.show_completion(key, Some(choice))
             }
             Attention::Chunks => {
-                let (step, choice) = (self.step, Some(choice));
-                self.desk().shown = Some(Shown { step, kind, part: Some(waiting), choice });
-                Advance::Hook
+                self.show(kind, Some(waiting), Some(choice));
+                true
             }
         }
     }
 
-    /// What a part that is not payload waits for.
-    pub(super) fn follow(&mut self, delta: &Delta, key: Option<BlockKey>) -> Mark {
+    /// What the part at hand, which is not payload, waits for.
+    fn follow(&mut self, key: Option<BlockKey>) -> Mark {
+        let under_way = self.desk.as_ref().and_then(|desk| desk.under_way.as_ref());
+        let Some((Part { delta, .. }, _)) = under_way.and_then(UnderWay::shown) else { return Mark::Decided };
         let block = key.map(|key| &self.fold.state.blocks[key.index()]);
         // Signed thinking and reasoning items always keep their frame (rule 22).
         let reasoning = block.is_some_and(|block| block.channel() == Some(Channel::Reasoning));
