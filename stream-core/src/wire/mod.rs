@@ -157,6 +157,8 @@ use crate::{json, spelling};
 /// - [`decode`](Self::decode) reports deltas in wire order, and reports *everything* a client could read as output:
 ///   what it does not know is [`Opaque`](crate::delta::DeltaKind::Opaque), never nothing.
 /// - An empty text, reasoning or argument fragment is not reported, except where it opens a numbered block.
+/// - A delta may carry its [site](crate::delta::Delta::site): where its element stands in the data of the frame, or in the whole body. Only the
+///   format's own writer reads it.
 /// - Malformed JSON, and a known key that stands twice in one object, is a [`DecodeError`].
 pub trait WireFormat: fmt::Debug + Send + Sync {
     /// The name by which hosts and logs know it: `openai-chat`, `openai-responses`, `anthropic-messages`, `gemini`.
