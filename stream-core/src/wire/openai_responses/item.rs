@@ -72,7 +72,10 @@ impl<'a> Told<'a> {
     pub(super) fn is_foreign(&self) -> Result<bool, DecodeError> {
         let mut foreign = self.known.is_some_and(|known| normal::is_foreign_item(known, self.item));
         if !foreign {
-            self.each_part(|_, part| Ok(foreign |= is_foreign_part(part)?))?;
+            self.each_part(|_, part| {
+                foreign |= is_foreign_part(part)?;
+                Ok(())
+            })?;
         }
         Ok(foreign)
     }

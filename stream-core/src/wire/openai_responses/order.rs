@@ -116,11 +116,7 @@ impl ResponseOrder {
             Some(EventType { act, subject: Subject::Response, .. }) => {
                 self.ended = *act == Act::Ends;
                 let Some(response) = event.get("response") else { return Ok(None) };
-                if self.ended {
-                    self.terminal(response)?
-                } else {
-                    self.opening(response)?
-                };
+                if self.ended { self.terminal(response) } else { self.opening(response) }?;
                 Ok(None)
             }
             Some(EventType { act, subject: Subject::Item, .. }) => {
