@@ -116,7 +116,7 @@ impl<V, K: Copy + Ord> Few<V, K> {
     }
 }
 
-fn place<V, K: Ord>(few: &[(K, V)], number: K) -> Result<usize, usize> {
+fn place<V, K: Copy + Ord>(few: &[(K, V)], number: K) -> Result<usize, usize> {
     match few {
         [(first, _), ..] if *first == number => Ok(0),
         [.., (last, _)] if *last == number => Ok(few.len() - 1),
