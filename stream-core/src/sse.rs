@@ -182,24 +182,17 @@ impl Framer {
     }
 
     /// The event that starts `rest`, where nothing came before it that belongs to it, if it is whole and plain.
-    fn plain_event(&self, rest: &[u8]) -> Option<PlainEvent> {
+    pub(crate) fn plain_event(&self, rest: &[u8]) -> Option<PlainEvent> {
         let event = PlainEvent::read(rest).filter(|event| event.len <= self.limit)?;
         (self.framing == Framing::Events).then_some(event)
     }
 
     /// Cuts an event off. What its lines say is known.
-    fn take_event(&mut self, event: &PlainEvent, rest: &mut Bytes) -> Frame {
+    pub(crate) fn take_event(&mut self, event: &PlainEvent, rest: &mut Bytes) -> Frame {
         self.at_start = false;
-        let raw = self.copy(rest, event.len);
-        // The name is one word.
-        let odd_lines = has_separator(&raw);
-        Frame { odd_lines, ..Frame::plain(raw, event.data, event.name) }
-    }
-
-    /// Takes so much of what was read, where nothing came before it, as bytes of their own.
-    pub(crate) fn copy(&mut self, rest: &mut Bytes, len: usize) -> Bytes {
-        self.take(rest, len);
-        self.buffer.split_to(len).freeze()
+        self.take(rest, event.len);
+        let lines = Lines { data: Some(event.data), event: event.name, ..Lines::default() };
+        lines.frame(self.buffer.split_to(event.len).freeze(), true)
     }
 
     /// Takes so much of what was read.
@@ -330,16 +323,10 @@ impl Frame {
         }
     }
 
-    /// An event of one plain `data: ` line, behind an `event: ` line where it has a name: where these stand in the bytes.
-    pub(crate) fn plain(raw: Bytes, data: (usize, usize), event: Option<(usize, usize)>) -> Self {
-        Self { data: Some(data), event, ..Self::whole(raw) }
-    }
-
-    /// Where the data stands in the raw bytes, and the name, if the frame is a [plain](Self::plain) event.
-    pub(crate) fn plain_spans(&self) -> Option<((usize, usize), Option<(usize, usize)>)> {
+    /// Where the data stands in the raw bytes, if the frame is a plain event.
+    pub(crate) fn plain_data(&self) -> Option<(usize, usize)> {
         let is_plain = self.joined.is_none() && !self.stray && self.terminated && self.odd().is_none();
-        let data = self.data.filter(|_| is_plain && self.framing == Framing::Events)?;
-        Some((data, self.event))
+        self.data.filter(|_| is_plain && self.framing == Framing::Events)
     }
 
     /// A frame that is a line.
@@ -515,10 +502,10 @@ struct LineEnd {
 
 /// An event of one `data: ` line, behind an `event: ` line with a word or none, and of nothing else: what all but a few are.
 #[derive(Debug)]
-struct PlainEvent {
-    len: usize,
+pub(crate) struct PlainEvent {
+    pub(crate) len: usize,
     name: Option<(usize, usize)>,
-    data: (usize, usize),
+    pub(crate) data: (usize, usize),
 }
 
 impl PlainEvent {

@@ -125,9 +125,15 @@ impl FrameReader {
         if len == self.rest.len() { std::mem::take(&mut self.rest) } else { self.rest.split_to(len) }
     }
 
-    /// Takes the first bytes of what was read, as a copy: all of what was read at once would be kept with them.
-    pub(crate) fn copy(&mut self, len: usize) -> Bytes {
-        self.framer.copy(&mut self.rest, len)
+    /// Where the data of the plain event starts that has that many bytes, and with which starts what was read.
+    pub(crate) fn plain_data(&self, len: usize) -> Option<usize> {
+        self.framer.plain_event(&self.rest).filter(|event| event.len == len).map(|event| event.data.0)
+    }
+
+    /// Takes the plain event that starts what was read.
+    pub(crate) fn take_plain(&mut self) -> Option<Frame> {
+        let event = self.framer.plain_event(&self.rest)?;
+        Some(self.framer.take_event(&event, &mut self.rest))
     }
 
     /// The highest number that counts frames so far, where frames are held against those before.

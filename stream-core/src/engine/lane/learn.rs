@@ -3,7 +3,7 @@
 use memchr::memchr2;
 
 use super::Says;
-use super::shape::{FrameLines, Gap, Shape};
+use super::shape::{Gap, LONGEST, Shape};
 use crate::delta::Site;
 use crate::json;
 use crate::sse::{Frame, Framer};
@@ -21,14 +21,13 @@ pub(super) fn learn(
     said: (&Says, &Site),
 ) -> Option<Shape> {
     let holes = format.holes();
-    let ((offset, end), event) = frame.plain_spans()?;
-    let raw = frame.raw();
+    let (offset, end) = frame.plain_data()?;
+    let raw = Some(frame.raw()).filter(|raw| raw.len() <= LONGEST)?;
     let data = &raw[offset..end];
     let before = frame_of(before)?;
     let old = HoleValues::read(before.data_bytes()?, holes)?;
     let new = HoleValues::read(data, holes)?;
-    let lines = FrameLines { event, before: offset, behind: raw.len() - end };
-    let mut shape = Shape::of(lines, raw.len(), new.found.len());
+    let mut shape = Shape::of(raw.len(), new.found.len());
     let (mut done, mut text) = (0, None);
     for found in &new.found {
         let value = &data[found.start..found.end];
@@ -60,7 +59,7 @@ pub(super) fn learn(
         done = offset + found.end;
     }
     shape.literal(&raw[done..]);
-    shape.locate(raw, said.1)?;
+    shape.locate(raw, offset, said.1)?;
     let reads = |raw: &[u8]| shape.fit(raw).is_some_and(|fit| fit.len == raw.len());
     (text.is_some() && reads(raw) && is_sound(&shape, format, said.0)).then_some(shape)
 }
@@ -76,7 +75,9 @@ fn is_sound(shape: &Shape, format: &dyn WireFormat, says: &Says) -> bool {
     let is_plain = frame.odd().or(decoded.odd).is_none() && decoded.due == Due::Now;
     read.is_ok()
         && is_plain
-        && text.zip(shape.site_in(&probe)).is_some_and(|(text, site)| says.delta_at(&text, site) == *delta)
+        && text
+            .zip(frame.plain_data().and_then(|data| shape.site_in(&probe, data.0)))
+            .is_some_and(|(text, site)| says.delta_at(&text, site) == *delta)
 }
 
 /// The one frame that these bytes are.

@@ -26,7 +26,7 @@ use crate::delta::{CallDelta, CallFlavor, Channel, Delta, DeltaKind, Site, Slot,
 use crate::engine::Failure;
 use crate::sse::Frame;
 use crate::wire::{Fate, Outgoing, WireFormat};
-use shape::{Fit, Shape};
+use shape::{Fit, LONGEST, Shape};
 
 /// What the lane of a stream knows.
 #[derive(Debug, Default)]
@@ -91,7 +91,8 @@ struct Sight {
 /// Frames that have left.
 #[derive(Debug, Default)]
 struct Run {
-    frames: usize,
+    /// Whether there are any.
+    any: bool,
     /// The text of all of them, where the format says it again.
     text: String,
 }
@@ -188,9 +189,12 @@ impl Lane {
     /// Makes the shape of a block that of the next one, if they differ in nothing but what names the block. False if there is
     /// no such shape.
     fn rename(&mut self, frame: &Frame, says: &Says, site: &Site) -> bool {
+        let Some((data, _)) = frame.plain_data().filter(|_| frame.raw().len() <= LONGEST) else {
+            return false;
+        };
         let mut alike = self.shapes.iter_mut().filter(|(of, _)| of.is_like(says));
         let Some((known, renamed)) = alike.find_map(|known| {
-            let renamed = known.1.renamed(frame.raw(), site)?;
+            let renamed = known.1.renamed(frame.raw(), data, site)?;
             Some((known, renamed))
         }) else {
             return false;

@@ -26,13 +26,13 @@ impl Engine {
         }
         let says = self.lane.last?;
         let fit = self.lane.fit(self.reader.rest())?;
-        if fit.len > self.config.shared.limits.frame || !fit.grows(self.reader.count()) {
+        if !fit.grows(self.reader.count()) {
             return None;
         }
-        let raw = &self.reader.rest()[..fit.len];
-        let shape = &self.lane.shapes.first()?.1;
-        let delta = says.delta_at(&text_of(raw, 0, fit)?, shape.site_in(raw)?);
-        let frame = shape.frame(self.reader.copy(fit.len));
+        let (raw, data) = (&self.reader.rest()[..fit.len], self.reader.plain_data(fit.len)?);
+        let site = self.lane.shapes.first()?.1.site_in(raw, data)?;
+        let delta = says.delta_at(&text_of(raw, 0, fit)?, site);
+        let frame = self.reader.take_plain()?;
         let read = self.reader.follow(frame, delta, fit.count);
         self.lane.by_shape = matches!(read, Ok(Some(_)));
         self.lane.fitted(1);

@@ -84,13 +84,13 @@ impl Engine {
     pub(in crate::engine) fn disarm(&mut self) {
         self.settle();
         let key = self.lane.sights.last().map(|sight| sight.key);
-        if self.lane.run.frames > 0 && !self.joined.is_empty() {
+        if self.lane.run.any && !self.joined.is_empty() {
             let keys: Vec<BlockKey> = self.lane.sights.iter().map(|sight| sight.key).collect();
             self.glided(&keys);
         }
         self.lane.sights.clear();
-        let Run { frames, text } = &mut self.lane.run;
-        if std::mem::take(frames) == 0 {
+        let Run { any, text } = &mut self.lane.run;
+        if !std::mem::take(any) {
             return;
         }
         let frame = frame_of(&self.lane.raw);
@@ -191,7 +191,7 @@ impl Engine {
             stage.passed(sight.key, frames, bytes, sight.looks, sight.keeps);
         }
         self.lane.fitted(frames);
-        self.lane.run.frames += frames;
+        self.lane.run.any = true;
     }
 
     /// Shows the text of a frame to those who look at it or keep it. False if it has to go the general way: then nobody has

@@ -1,40 +1,29 @@
 //! A frame with holes.
 
-use bytes::Bytes;
-
 use super::scan;
 use crate::delta::{Site, Span};
-use crate::sse::Frame;
 
 /// The bytes of a whole frame, from its first field to its blank line, cut at the values that may differ.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
-    /// The bytes between the holes, all behind one another.
+    /// The bytes between the holes, all behind one another: at most [`LONGEST`].
     literals: Vec<u8>,
     /// The holes: each stands behind that many literal bytes.
-    gaps: Vec<(usize, Gap)>,
-    /// Where literal bytes name the block.
-    names: Vec<(usize, usize)>,
-    lines: FrameLines,
+    gaps: Vec<(u16, Gap)>,
+    /// Where literal bytes name the block; nothing does at the start of a frame.
+    names: [(u16, u16); 4],
     /// Where the element that says the text starts and ends, and the choice around it.
     marks: [Mark; 4],
 }
 
+/// The most bytes of a frame with a shape.
+pub(super) const LONGEST: usize = u16::MAX as usize;
+
 /// A place of a shape: behind that many literal bytes and that many holes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Mark {
-    literals: usize,
-    gaps: usize,
-}
-
-/// What stands around the data of a frame.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct FrameLines {
-    /// Where the `event` field stands.
-    pub(super) event: Option<(usize, usize)>,
-    /// How many bytes stand before the data, and behind it.
-    pub(super) before: usize,
-    pub(super) behind: usize,
+    literals: u16,
+    gaps: u16,
 }
 
 /// What may stand in a hole of a shape.
@@ -75,16 +64,8 @@ impl Fit {
 
 impl Shape {
     /// A shape with room for that many bytes and holes.
-    pub(super) fn of(lines: FrameLines, bytes: usize, gaps: usize) -> Self {
-        let (literals, gaps) = (Vec::with_capacity(bytes), Vec::with_capacity(gaps));
-        Self { literals, gaps, names: Vec::new(), lines, marks: <[Mark; 4]>::default() }
-    }
-
-    /// The frame that these bytes are, which fit.
-    pub(super) fn frame(&self, raw: Bytes) -> Frame {
-        let FrameLines { event, before, behind } = self.lines;
-        let data = (before, raw.len() - behind);
-        Frame::plain(raw, data, event)
+    pub(super) fn of(bytes: usize, gaps: usize) -> Self {
+        Self { literals: Vec::with_capacity(bytes), gaps: Vec::with_capacity(gaps), ..Self::default() }
     }
 
     /// Adds bytes that are always the same.
@@ -94,15 +75,16 @@ impl Shape {
 
     /// Adds a hole.
     pub(super) fn gap(&mut self, gap: Gap) {
-        self.gaps.push((self.literals.len(), gap));
+        self.gaps.push((self.literals.len() as u16, gap));
     }
 
     /// Adds bytes that name the block.
     pub(super) fn name(&mut self, bytes: &[u8]) {
-        let start = self.literals.len();
+        let start = self.literals.len() as u16;
         self.literals.extend_from_slice(bytes);
-        self.names.reserve_exact(1);
-        self.names.push((start, self.literals.len()));
+        if let Some(name) = self.names.iter_mut().find(|(start, _)| *start == 0) {
+            *name = (start, self.literals.len() as u16);
+        }
     }
 
     /// Whether a string that nothing depends on may differ.
@@ -115,6 +97,7 @@ impl Shape {
         let mut fitting = Fitting { input, at: 0, text: None, count: None };
         let mut from = 0;
         for &(to, gap) in &self.gaps {
+            let to = usize::from(to);
             fitting.literal(&self.literals[from..to])?;
             fitting.gap(gap)?;
             from = to;
@@ -124,33 +107,36 @@ impl Shape {
         Some(Fit { len: fitting.at, start, text, count: fitting.count })
     }
 
-    /// Takes note of where the delta of a frame stands, which has this shape.
-    pub(super) fn locate(&mut self, frame: &[u8], site: &Site) -> Option<()> {
+    /// Takes note of where the delta of a frame stands, which has this shape, and whose data starts there.
+    pub(super) fn locate(&mut self, frame: &[u8], data: usize, site: &Site) -> Option<()> {
         let places = [site.element.start(), site.element.end(), site.holder.start(), site.holder.end()]
-            .map(|place| place + self.lines.before);
-        let mut marks = places.map(|place| Mark { literals: place, gaps: 0 });
+            .map(|place| place + data);
+        let mut marks = places.map(|place| (place, 0));
         self.each_gap(frame, |_, (start, end)| {
-            for (mark, place) in marks.iter_mut().zip(places).filter(|(_, place)| start < *place) {
-                mark.gaps += 1;
-                // A place within a hole would be before the literals behind it.
-                mark.literals = mark.literals.checked_sub(end - start).filter(|_| end <= place)?;
+            for ((literals, gaps), place) in marks.iter_mut().zip(places).filter(|(_, place)| start < *place)
+            {
+                *gaps += 1;
+                // No place is within a hole.
+                *literals = literals.checked_sub(end - start).filter(|_| end <= place)?;
             }
             Some(())
         })?;
-        self.marks = marks;
+        self.marks = marks.map(|(literals, gaps)| Mark { literals: literals as u16, gaps });
         Some(())
     }
 
-    /// Where the delta of a frame stands, which has this shape: its element, and the choice around it.
-    pub(super) fn site_in(&self, frame: &[u8]) -> Option<(Span, Span)> {
-        let mut places = self.marks.map(|mark| mark.literals - self.lines.before);
+    /// Where the delta of a frame stands, which has this shape, and whose data starts there: its element, and the choice around
+    /// it.
+    pub(super) fn site_in(&self, frame: &[u8], data: usize) -> Option<(Span, Span)> {
+        let mut places = self.marks.map(|mark| usize::from(mark.literals));
         self.each_gap(frame, |number, (start, end)| {
-            for (place, _) in places.iter_mut().zip(&self.marks).filter(|(_, mark)| number < mark.gaps) {
+            let behind = |mark: &Mark| number < usize::from(mark.gaps);
+            for (place, _) in places.iter_mut().zip(&self.marks).filter(|(_, mark)| behind(mark)) {
                 *place += end - start;
             }
             Some(())
         })?;
-        let [start, end, outer_start, outer_end] = places;
+        let [start, end, outer_start, outer_end] = places.map(|place| place - data);
         Some((Span::new(start, end), Span::new(outer_start, outer_end)))
     }
 
@@ -162,34 +148,32 @@ impl Shape {
     ) -> Option<()> {
         let mut fitting = Fitting { input: frame, at: 0, text: None, count: None };
         let mut from = 0;
-        for (number, (to, gap)) in self.gaps.iter().enumerate() {
-            fitting.literal(&self.literals[from..*to])?;
+        for (number, &(to, gap)) in self.gaps.iter().enumerate() {
+            let to = usize::from(to);
+            fitting.literal(&self.literals[from..to])?;
             let start = fitting.at;
-            fitting.gap(*gap)?;
+            fitting.gap(gap)?;
             with(number, (start, fitting.at))?;
-            from = *to;
+            from = to;
         }
         fitting.literal(&self.literals[from..])
     }
 
     /// The shape that this frame has, if it is this one but for the names of the block.
-    pub(super) fn renamed(&self, frame: &[u8], site: &Site) -> Option<Self> {
+    pub(super) fn renamed(&self, frame: &[u8], data: usize, site: &Site) -> Option<Self> {
         let mut fitting = Fitting { input: frame, at: 0, text: None, count: None };
-        let mut shape = Self::of(self.lines, frame.len(), self.gaps.len());
-        let (mut from, mut names) = (0, self.names.iter().peekable());
-        let gaps = self.gaps.iter().map(|(to, gap)| (*to, Some(*gap)));
+        let mut shape = Self::of(frame.len(), self.gaps.len());
+        let names = self.names.iter().map(|(start, end)| (usize::from(*start), usize::from(*end)));
+        let (mut from, mut names) = (0, names.filter(|(start, _)| *start > 0).peekable());
+        let gaps = self.gaps.iter().map(|(to, gap)| (usize::from(*to), Some(*gap)));
         for (to, gap) in gaps.chain([(self.literals.len(), None)]) {
             while let Some((start, end)) = names.next_if(|(start, _)| *start < to) {
-                fitting.literal(&self.literals[from..*start])?;
-                shape.literal(&self.literals[from..*start]);
+                fitting.literal(&self.literals[from..start])?;
+                shape.literal(&self.literals[from..start]);
                 let name = fitting.at;
-                fitting.gap(if self.literals[..*start].ends_with(b"\"") {
-                    Gap::Word
-                } else {
-                    Gap::Digits
-                })?;
+                fitting.gap(if self.literals[..start].ends_with(b"\"") { Gap::Word } else { Gap::Digits })?;
                 shape.name(&frame[name..fitting.at]);
-                from = *end;
+                from = end;
             }
             fitting.literal(&self.literals[from..to])?;
             shape.literal(&self.literals[from..to]);
@@ -199,7 +183,7 @@ impl Shape {
                 shape.gap(gap);
             }
         }
-        shape.locate(frame, site)?;
+        shape.locate(frame, data, site)?;
         (fitting.at == frame.len()).then_some(shape)
     }
 
@@ -208,6 +192,7 @@ impl Shape {
         let mut frame = Vec::with_capacity(self.literals.len() + 64);
         let mut from = 0;
         for &(to, gap) in &self.gaps {
+            let to = usize::from(to);
             frame.extend_from_slice(&self.literals[from..to]);
             frame.extend_from_slice(match gap {
                 Gap::Text | Gap::Twin => text,
