@@ -38,7 +38,7 @@ fn closing(kind: WireKind) -> Vec<(String, ErrorKind)> {
         WireKind::OpenAiChat => data(r#"{"id":"c","choices":[],"choices":[]}"#),
         WireKind::AnthropicMessages => anthropic::delta(1, r#"{"type":"x","text":"a"}"#),
         WireKind::OpenAiResponses => responses::added(0, r#"{"type":"message","id":"n","content":[]}"#),
-        _ => data(r#"{"candidates":[{"index":0,"content":{"parts":[]}}],"candidates":[]}"#),
+        WireKind::Gemini => data(r#"{"candidates":[{"index":0,"content":{"parts":[]}}],"candidates":[]}"#),
     };
     let kind_of_odd = match kind {
         WireKind::AnthropicMessages | WireKind::OpenAiResponses => ErrorKind::Ambiguous,
