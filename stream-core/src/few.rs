@@ -74,6 +74,17 @@ impl<V, K: Copy + Ord> Few<V, K> {
         }
     }
 
+    /// The last number up to this one, and its value.
+    pub(crate) fn up_to(&self, number: K) -> Option<(K, &V)> {
+        match self {
+            Self::Few(few) => {
+                let behind = few.partition_point(|(known, _)| *known <= number);
+                few[..behind].last().map(|(known, value)| (*known, value))
+            }
+            Self::Many(many) => many.0.range(..=number).next_back().map(|(known, value)| (*known, value)),
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Few(few) => few.len(),
@@ -159,6 +170,10 @@ mod tests {
             assert_eq!(few.len(), many.len());
             assert!(few.iter().eq(many.iter().map(|(number, value)| (*number, value))));
             assert_eq!(few.get(number), Some(&number));
+            for bound in 0..40 {
+                let known = many.range(..=bound).next_back().map(|(number, value)| (*number, value));
+                assert_eq!(few.up_to(bound), known);
+            }
         }
         few.insert(3, 9);
         few.values_mut().for_each(|value| *value += 1);

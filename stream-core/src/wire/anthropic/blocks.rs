@@ -1,7 +1,5 @@
 //! Which blocks are open, which of them are on the wire, and under which number.
 
-use std::collections::BTreeSet;
-
 use crate::block::BlockKey;
 use crate::delta::{Channel, DeltaKind, Runs};
 use crate::few::Few;
@@ -12,22 +10,19 @@ use crate::wire::numbering::WireNumbering;
 pub(super) struct Blocks {
     /// Events go by number, too, where positions count.
     dense: bool,
-    /// Blocks that have not been stopped, dropped ones included: what comes for those must not leave. They are kept by the order
-    /// in which they started.
-    open: Few<OpenBlock>,
+    /// Blocks that have not been stopped, dropped ones included: what comes for those must not leave.
+    open: Few<OpenBlock, Place>,
+    /// How many blocks have started.
     started: u32,
-    /// The places of those with a key, and of those without.
-    keyed: Few<u32>,
-    keyless: BTreeSet<u32>,
-    /// The place of the latest one with each of the upstream's numbers.
-    latest: Few<u32>,
-    /// The places of the texts that are open on the wire; the last of them still is.
-    texts: Vec<u32>,
-    /// How many are open on the wire.
-    on_wire: usize,
+    /// How many of the open ones are on the wire, and how many of these are texts.
+    on_wire: u32,
+    texts: u32,
     numbering: WireNumbering,
     call_left: bool,
 }
+
+/// The upstream's number of a block, and its position among all blocks in the order of their starts: several blocks may have one number.
+type Place = (u32, u32);
 
 impl Blocks {
     pub(super) fn new(dense: bool) -> Self {
@@ -43,29 +38,19 @@ impl Blocks {
         leaves: bool,
     ) -> Option<u64> {
         let number = self.numbering.open(upstream.into(), leaves);
-        let place = self.started;
+        let block = OpenBlock { key, number, kind };
+        self.on_wire += u32::from(number.is_some());
+        self.texts += u32::from(block.is_text());
+        self.open.insert((upstream, self.started), block);
         self.started = self.started.wrapping_add(1);
-        match key {
-            Some(key) => drop(self.keyed.insert(key.0, place)),
-            None => drop(self.keyless.insert(place)),
-        }
-        let before = self.latest.get(upstream).copied();
-        self.latest.insert(upstream, place);
-        if number.is_some() {
-            self.on_wire += 1;
-            if kind == BlockKind::Text {
-                self.texts.push(place);
-            }
-        }
-        self.open.insert(place, OpenBlock { key, upstream, number, kind, before });
         self.call_left |= leaves && kind == BlockKind::Call;
         number
     }
 
     /// The block of a later event; for one that never started here, as if it had left.
     pub(super) fn find(&self, key: Option<BlockKey>, upstream: u32) -> Option<u64> {
-        match self.place(key, upstream).and_then(|place| self.open.get(place)) {
-            Some(block) => block.number,
+        match self.look(key, upstream) {
+            Some((_, block)) => block.number,
             None if self.dense => None,
             None => Some(self.numbering.shifted(upstream.into())),
         }
@@ -73,25 +58,25 @@ impl Blocks {
 
     /// Whether a block is open, dropped ones included.
     pub(super) fn knows(&self, key: Option<BlockKey>, upstream: u32) -> bool {
-        self.place(key, upstream).is_some()
+        self.look(key, upstream).is_some()
     }
 
     /// Whether a block is open that may have arguments.
     pub(super) fn takes_input(&self, key: Option<BlockKey>, upstream: u32) -> bool {
-        let kind = self.place(key, upstream).and_then(|place| self.open.get(place)).map(|block| block.kind);
+        let kind = self.look(key, upstream).map(|(_, block)| block.kind);
         matches!(kind, Some(BlockKind::Call | BlockKind::Opaque(_)))
     }
 
     /// Ends the block that is open under a number which the upstream gives to another one; answers with its number on the
     /// wire, where positions count.
     pub(super) fn displace(&mut self, upstream: u32) -> Option<u64> {
-        let place = self.latest.get(upstream).copied().filter(|_| self.dense)?;
+        let (place, _) = self.latest(upstream, u32::MAX).filter(|_| self.dense)?;
         self.close(place)
     }
 
     /// A block stops. Gives its number on the wire, if it left.
     pub(super) fn stop(&mut self, key: Option<BlockKey>, upstream: u32) -> Option<u64> {
-        let place = self.place(key, upstream)?;
+        let (place, _) = self.look(key, upstream)?;
         self.close(place)
     }
 
@@ -101,18 +86,20 @@ impl Blocks {
         self.numbering.insert()
     }
 
-    /// The text block that is open on the wire.
+    /// The text block that is open on the wire, the one that started last.
     pub(super) fn open_text(&self) -> Option<u64> {
-        self.texts.last().and_then(|place| self.open.get(*place)?.number)
+        let texts = self.open.iter().filter(|(_, block)| self.texts > 0 && block.is_text());
+        texts.max_by_key(|((_, started), _)| *started).and_then(|(_, block)| block.number)
     }
 
-    /// Forgets the blocks that are open on the wire and gives their numbers: whoever asks stops them.
+    /// Forgets the blocks that are open on the wire and gives their numbers, in the order of their starts: whoever asks stops them.
     pub(super) fn close_all(&mut self) -> Vec<u64> {
-        (self.keyed, self.latest) = Default::default();
-        self.keyless.clear();
-        self.texts.clear();
-        self.on_wire = 0;
-        std::mem::take(&mut self.open).values().filter_map(|block| block.number).collect()
+        (self.on_wire, self.texts) = (0, 0);
+        let open = std::mem::take(&mut self.open);
+        let mut left: Vec<(u32, u64)> =
+            open.iter().filter_map(|((_, started), block)| Some((started, block.number?))).collect();
+        left.sort_unstable();
+        left.into_iter().map(|(_, number)| number).collect()
     }
 
     /// Whether any block is open on the wire.
@@ -127,48 +114,28 @@ impl Blocks {
 
     /// The latest open block with that key; events that have no key go by number, and so does what one adapter writes
     /// into a block of another kind.
-    fn place(&self, key: Option<BlockKey>, upstream: u32) -> Option<u32> {
-        let by_number = || self.latest.get(upstream).copied();
-        let Some(key) = key else { return by_number() };
-        let of_number = |place: &&u32| self.open.get(**place).is_some_and(|block| block.upstream == upstream);
-        let keyless = self.keyless.iter().rev().find(of_number).copied();
-        let by_key = self.keyed.get(key.0).copied().max(keyless);
-        by_key.or_else(|| by_number().filter(|_| self.dense))
+    fn look(&self, key: Option<BlockKey>, upstream: u32) -> Option<(Place, &OpenBlock)> {
+        let latest = self.latest(upstream, u32::MAX);
+        let mut at = latest;
+        while let Some(((_, started), block)) = at {
+            if key.is_none() || block.key.is_none() || block.key == key {
+                return at;
+            }
+            at = started.checked_sub(1).and_then(|before| self.latest(upstream, before));
+        }
+        latest.filter(|_| self.dense)
     }
 
-    fn close(&mut self, place: u32) -> Option<u64> {
+    /// The open block with this number of the upstream's that started last, up to a position among all starts.
+    fn latest(&self, upstream: u32, started: u32) -> Option<(Place, &OpenBlock)> {
+        self.open.up_to((upstream, started)).filter(|((number, _), _)| *number == upstream)
+    }
+
+    fn close(&mut self, place: Place) -> Option<u64> {
         let block = self.open.remove(place)?;
-        match block.key {
-            Some(key) if self.keyed.get(key.0) == Some(&place) => drop(self.keyed.remove(key.0)),
-            Some(_) => {}
-            None => drop(self.keyless.remove(&place)),
-        }
-        self.unlink(place, &block);
-        self.on_wire -= usize::from(block.number.is_some());
-        while self.texts.last().is_some_and(|last| self.open.get(*last).is_none()) {
-            self.texts.pop();
-        }
+        self.on_wire -= u32::from(block.number.is_some());
+        self.texts -= u32::from(block.is_text());
         block.number
-    }
-
-    /// Takes a block out of the row of those that have its number.
-    fn unlink(&mut self, place: u32, block: &OpenBlock) {
-        let Some(latest) = self.latest.get(block.upstream).copied() else { return };
-        if latest == place {
-            match block.before {
-                Some(before) => drop(self.latest.insert(block.upstream, before)),
-                None => drop(self.latest.remove(block.upstream)),
-            }
-            return;
-        }
-        let mut at = Some(latest);
-        while let Some(later) = at.and_then(|at| self.open.get_mut(at)) {
-            if later.before == Some(place) {
-                later.before = block.before;
-                return;
-            }
-            at = later.before;
-        }
     }
 }
 
@@ -202,10 +169,14 @@ impl BlockKind {
 #[derive(Debug)]
 struct OpenBlock {
     key: Option<BlockKey>,
-    upstream: u32,
     /// Its number on the wire; `None` if it was dropped.
     number: Option<u64>,
     kind: BlockKind,
-    /// The place of the one before it that is open under the same number of the upstream's.
-    before: Option<u32>,
+}
+
+impl OpenBlock {
+    /// Whether the block is a text on the wire.
+    fn is_text(&self) -> bool {
+        self.kind == BlockKind::Text && self.number.is_some()
+    }
 }

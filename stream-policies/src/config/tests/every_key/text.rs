@@ -87,11 +87,15 @@ fn own_searched() -> Vec<Row> {
             ["separator = \";\"", ""],
             &format!("So <cs><c>{json}</c>;<c>{json}</c></cs>."),
         ),
-        row(
-            "list",
-            "body = \"json\"\nwrapper = [\"<cs>\", \"</cs>\"]\n@",
+        // Where every reading counts, a list behind the marker of a wrapper is one of calls in any case.
+        Row::new(
+            "text_calls.own[].list".to_owned(),
+            &format!(
+                "{GATE}[text_calls]\ncount = \"outside_code\"\n[[text_calls.own]]\nname = \"mine\"\nbody = \"json\"\n\
+                 wrapper = [\"<cs>\", \"</cs>\"]\n@\n"
+            ),
             ["list = \"always\"", ""],
-            &format!("So <cs>[{json},{json}]</cs>."),
+            says(&format!("So <cs>[{json},{json}]</cs>.")),
         ),
         row(
             "parameter",
