@@ -50,7 +50,7 @@ impl Keep {
 #[derive(Debug)]
 pub(crate) struct Fold {
     pub(crate) state: StreamState,
-    pub(super) format: SharedFormat,
+    pub(crate) format: SharedFormat,
     /// Which stage of the stream this is: keys are unique over all of them.
     pub(super) stage: u8,
     pub(super) choices: Few<FoldedChoice>,

@@ -40,7 +40,7 @@ pub(crate) struct Queued {
     pub(crate) frame: Option<Frame>,
     pub(crate) parts: Vec<Part>,
     /// What parts wait for, by their places: nothing is said of a part that does not wait and opens no block.
-    waiting: Vec<(usize, Waiting)>,
+    waiting: WaitingParts,
     /// How many parts are decided for good, and how many of those that waited.
     pub(super) decided: usize,
     passed: usize,
@@ -49,7 +49,7 @@ pub(crate) struct Queued {
 
 impl Queued {
     pub(crate) fn new(frame: Option<Frame>, parts: Vec<Part>) -> Self {
-        Self { frame, parts, waiting: Vec::new(), decided: 0, passed: 0, arrival: 0 }
+        Self { frame, parts, waiting: WaitingParts::None, decided: 0, passed: 0, arrival: 0 }
     }
 
     /// A frame that is made here.
@@ -64,7 +64,6 @@ impl Queued {
     /// The part at this place waits; the places come in order.
     pub(crate) fn wait(&mut self, place: usize, waiting: Waiting) {
         if waiting != Waiting::default() {
-            self.waiting.reserve_exact(usize::from(self.waiting.is_empty()));
             self.waiting.push((place, waiting));
         }
     }
@@ -79,19 +78,19 @@ impl Queued {
     /// The first part that is not decided for good, and what it waits for.
     pub(super) fn undecided(&mut self) -> Option<(&mut Part, Waiting)> {
         let part = self.parts.get_mut(self.decided)?;
-        let waiting = self.waiting.get(self.passed).filter(|(place, _)| *place == self.decided);
+        let waiting = self.waiting.as_slice().get(self.passed).filter(|(place, _)| *place == self.decided);
         Some((part, waiting.map_or_else(Waiting::default, |(_, waiting)| *waiting)))
     }
 
     /// The first part that was not decided for good now is. The parts in `before` are put before it.
     pub(super) fn decide(&mut self, before: Vec<Part>) {
-        if self.waiting.get(self.passed).is_some_and(|(place, _)| *place == self.decided) {
+        if self.waiting.as_slice().get(self.passed).is_some_and(|(place, _)| *place == self.decided) {
             self.passed += 1;
         }
         if !before.is_empty() {
             let (at, count) = (self.decided, before.len());
             self.parts.splice(at..at, before);
-            self.waiting[self.passed..].iter_mut().for_each(|(place, _)| *place += count);
+            self.waiting.as_mut_slice()[self.passed..].iter_mut().for_each(|(place, _)| *place += count);
             self.decided += count;
         }
         self.decided += 1;
@@ -99,7 +98,7 @@ impl Queued {
 
     /// The parts that are not decided for good, and what they wait for.
     pub(crate) fn undecided_mut(&mut self) -> impl Iterator<Item = (&mut Part, Option<&mut Waiting>)> {
-        let mut waiting = self.waiting[self.passed..].iter_mut().peekable();
+        let mut waiting = self.waiting.as_mut_slice()[self.passed..].iter_mut().peekable();
         self.parts.iter_mut().enumerate().skip(self.decided).map(move |(place, part)| {
             (part, waiting.next_if(|(of, _)| *of == place).map(|(_, waiting)| waiting))
         })
@@ -107,6 +106,40 @@ impl Queued {
 
     pub(super) fn leave(self) -> Outgoing {
         Outgoing { frame: self.frame, parts: self.parts }
+    }
+}
+
+/// The parts of a frame that wait, by their places. Of most frames one does, and needs no list.
+#[derive(Debug)]
+enum WaitingParts {
+    None,
+    One((usize, Waiting)),
+    Many(Vec<(usize, Waiting)>),
+}
+
+impl WaitingParts {
+    fn push(&mut self, part: (usize, Waiting)) {
+        match self {
+            Self::None => *self = Self::One(part),
+            Self::One(first) => *self = Self::Many(vec![*first, part]),
+            Self::Many(parts) => parts.push(part),
+        }
+    }
+
+    fn as_slice(&self) -> &[(usize, Waiting)] {
+        match self {
+            Self::None => &[],
+            Self::One(part) => std::slice::from_ref(part),
+            Self::Many(parts) => parts,
+        }
+    }
+
+    fn as_mut_slice(&mut self) -> &mut [(usize, Waiting)] {
+        match self {
+            Self::None => &mut [],
+            Self::One(part) => std::slice::from_mut(part),
+            Self::Many(parts) => parts,
+        }
     }
 }
 

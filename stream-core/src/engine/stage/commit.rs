@@ -136,7 +136,7 @@ impl StageState {
     /// Whether a block can be replaced so.
     pub(crate) fn takes(&self, key: BlockKey, with: &Replacement) -> Result<(), EffectError> {
         let block = self.fold.state.block(key);
-        block.map_or(Ok(()), |block| block.takes(with, self.format.traits()))
+        block.map_or(Ok(()), |block| block.takes(with, self.fold.format.traits()))
     }
 
     /// Carries out the verdict of a judge. An ending, if it was to terminate.

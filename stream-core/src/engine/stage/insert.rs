@@ -40,7 +40,7 @@ impl StageState {
     pub(super) fn joins(&mut self) -> bool {
         let part = self.part().map(|part| &part.delta.kind);
         let is_content = matches!(part, Some(DeltaKind::Text { channel: Channel::Content, .. }));
-        is_content && self.format.traits().restates
+        is_content && self.fold.format.traits().restates
     }
 
     /// Makes inserted text part of the part at hand, if that leaves; false if it does not.

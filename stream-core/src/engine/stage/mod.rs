@@ -39,7 +39,6 @@ pub(crate) struct StageState {
     pub(crate) fold: Fold,
     pub(crate) accounts: Accounts,
     queue: Queue,
-    format: SharedFormat,
     /// What it is at work on, while there is something.
     desk: Option<Box<Desk>>,
     step: u64,
@@ -131,8 +130,7 @@ impl StageState {
             on_failure,
             fold: Fold::new(format.clone(), number, keep, Arc::clone(settings)),
             accounts: Accounts::default(),
-            queue: Queue::new(format.clone()),
-            format,
+            queue: Queue::new(format),
             desk: None,
             step: 0,
             marks: 0,
@@ -275,7 +273,7 @@ impl StageState {
     pub(crate) fn context<'a>(&'a self, request: &'a Request, now: Duration) -> Context<'a> {
         let shown = self.desk.as_ref().and_then(|desk| desk.shown.as_ref());
         let choice = shown.and_then(|shown| shown.choice);
-        let traits = self.format.traits();
+        let traits = self.fold.format.traits();
         Context::new(self.step, now, choice, &self.fold.state, &self.accounts, request, traits)
     }
 

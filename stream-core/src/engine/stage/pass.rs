@@ -60,7 +60,7 @@ impl StageState {
             edit: None,
             fields,
         };
-        let traits = self.format.traits();
+        let traits = self.fold.format.traits();
         let state = &self.fold.state;
         (chunk, Context::new(self.step, now, Some(choice), state, &self.accounts, request, traits))
     }
