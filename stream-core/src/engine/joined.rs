@@ -28,9 +28,9 @@ pub(super) struct JoinedTexts {
 
 impl JoinedTexts {
     /// Those of the policies that are enforced.
-    pub(super) fn of(specs: &[Spec]) -> Vec<Self> {
+    pub(super) fn of(specs: &[Spec]) -> Box<[Self]> {
         let specs = specs.iter().enumerate().filter(|(_, spec)| !spec.watching);
-        let joined = specs.filter_map(|(stage, spec)| Some((stage, Arc::clone(spec.needs.joined.as_ref()?))));
+        let joined = specs.filter_map(|(stage, spec)| Some((stage, Arc::clone(spec.needs.scrubs_joined()?))));
         joined
             .map(|(stage, scrub)| Self { stage, scrub, first: None, several: false, ends: Few::default() })
             .collect()

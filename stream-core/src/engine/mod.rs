@@ -93,7 +93,7 @@ pub struct Engine {
     stages: Vec<StageState>,
     policies: Policies,
     specs: Vec<Spec>,
-    joined: Vec<JoinedTexts>,
+    joined: Box<[JoinedTexts]>,
     writer: Option<Box<dyn Writer>>,
     shutdown: Option<Box<Shutdown>>,
     tickets: Timed<Ticket, Pending>,

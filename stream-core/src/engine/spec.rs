@@ -28,7 +28,7 @@ impl Spec {
             on_failure: stage.on_failure,
             time_limit: stage.time_limit,
             watching: stage.monitored,
-            scrubber: needs.scrub.clone().map(|scrub| Box::new(Scrubber::new(scrub))),
+            scrubber: needs.scrubs_frames().map(|scrub| Box::new(Scrubber::new(Arc::clone(scrub)))),
             dropped_early: false,
             needs,
         }

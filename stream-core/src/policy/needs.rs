@@ -34,8 +34,16 @@ pub struct Needs {
     pub(crate) session: bool,
     pub(crate) text_calls: bool,
     pub(crate) call_tags: bool,
-    pub(crate) scrub: Option<Arc<dyn Scrub>>,
-    pub(crate) joined: Option<Arc<dyn Scrub>>,
+    scrubs: Option<Arc<Scrubs>>,
+}
+
+/// Functions over strings. Few policies have any, and every stage keeps its needs.
+#[derive(Debug, Clone, Default)]
+struct Scrubs {
+    /// Over the strings of frames that are in no block.
+    frames: Option<Arc<dyn Scrub>>,
+    /// Over the texts of several choices.
+    joined: Option<Arc<dyn Scrub>>,
 }
 
 impl Needs {
@@ -60,8 +68,7 @@ impl Needs {
             session: false,
             text_calls: false,
             call_tags: false,
-            scrub: None,
-            joined: None,
+            scrubs: None,
         }
     }
 
@@ -138,29 +145,38 @@ impl Needs {
 
     /// Adds a function over the strings of frames that are in no block: unknown fields, opaque payload, annotations, ids, errors.
     pub fn scrub(mut self, scrub: impl Scrub + 'static) -> Self {
-        self.scrub = Some(Arc::new(scrub));
+        Arc::make_mut(self.scrubs.get_or_insert_default()).frames = Some(Arc::new(scrub));
         self
     }
 
-    /// Adds what the policy does to the texts of several choices, as those clients read them that put them together in the order in
-    /// which they leave. The texts of one choice are the policy's own to look at; of something that begins in one choice and
-    /// ends in another, the end does not leave.
+    /// Adds a function over the texts of several choices, joined in the order in which they are written: some clients read them so.
+    /// Of a match that begins in one choice and ends in another, the end is dropped. The policy itself sees the texts of each choice.
     pub fn joined(mut self, joined: impl Scrub + 'static) -> Self {
-        self.joined = Some(Arc::new(joined));
+        Arc::make_mut(self.scrubs.get_or_insert_default()).joined = Some(Arc::new(joined));
         self
     }
 
     /// Reduces the needs to calls and structure.
     pub fn only_calls(self) -> Self {
         let none = Attention::Nothing;
-        Self { scrub: None, joined: None, ..self }.content(none).reasoning(none).refusal(none).opaque(none)
+        Self { scrubs: None, ..self }.content(none).reasoning(none).refusal(none).opaque(none)
     }
 
     /// Returns whether the policy looks at nothing.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         let kinds = [self.content, self.reasoning, self.refusal, self.calls, self.opaque];
-        !self.structure && self.scrub.is_none() && kinds.iter().all(|kind| *kind == Attention::Nothing)
+        !self.structure && self.scrubs.is_none() && kinds.iter().all(|kind| *kind == Attention::Nothing)
+    }
+
+    /// The function over the strings of frames that are in no block.
+    pub(crate) fn scrubs_frames(&self) -> Option<&Arc<dyn Scrub>> {
+        self.scrubs.as_ref()?.frames.as_ref()
+    }
+
+    /// The function over the texts of several choices.
+    pub(crate) fn scrubs_joined(&self) -> Option<&Arc<dyn Scrub>> {
+        self.scrubs.as_ref()?.joined.as_ref()
     }
 
     /// Returns whether the policy honours the tags that a request asks for.
