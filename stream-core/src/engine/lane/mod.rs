@@ -51,10 +51,12 @@ pub(super) struct Lane {
     hits: u8,
     /// Each stage's view of the block, while the lane is armed.
     sights: Vec<Sight>,
-    /// What has left by the lane and the writer has not been told.
-    run: Run,
+    /// Whether something has left by the lane of which the writer has not been told.
+    has_left: bool,
+    /// The text of all of that, where the format says it again.
+    left: String,
     /// What has left by the lane and the stages have not been told: frames, and bytes of their text.
-    passed: (usize, usize),
+    passed: (u32, u32),
     /// What hooks of the next frame did, which goes the general way.
     owed: Vec<(usize, Result<Effects, Failure>)>,
 }
@@ -86,15 +88,6 @@ struct Sight {
     keeps: bool,
     /// The policy is called.
     looks: bool,
-}
-
-/// Frames that have left.
-#[derive(Debug, Default)]
-struct Run {
-    /// Whether there are any.
-    any: bool,
-    /// The text of all of them, where the format says it again.
-    text: String,
 }
 
 impl Says {

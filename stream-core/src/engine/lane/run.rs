@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use bytes::Bytes;
 
 use super::learn::frame_of;
-use super::{Fit, Run, Says, Sight};
+use super::{Fit, Says, Sight};
 use crate::block::BlockKey;
 use crate::chunk::Body;
 use crate::context::Effects;
@@ -84,17 +84,16 @@ impl Engine {
     pub(in crate::engine) fn disarm(&mut self) {
         self.settle();
         let key = self.lane.sights.last().map(|sight| sight.key);
-        if self.lane.run.any && !self.joined.is_empty() {
+        if self.lane.has_left && !self.joined.is_empty() {
             let keys: Vec<BlockKey> = self.lane.sights.iter().map(|sight| sight.key).collect();
             self.glided(&keys);
         }
         self.lane.sights.clear();
-        let Run { any, text } = &mut self.lane.run;
-        if !std::mem::take(any) {
+        if !std::mem::take(&mut self.lane.has_left) {
             return;
         }
         let frame = frame_of(&self.lane.raw);
-        let (raw, mut said) = (std::mem::take(&mut self.lane.raw), std::mem::take(text));
+        let (raw, mut said) = (std::mem::take(&mut self.lane.raw), std::mem::take(&mut self.lane.left));
         if said.is_empty() {
             said.extend(self.lane.fit(&raw).and_then(|fit| text_of(&raw, 0, fit)));
         }
@@ -171,12 +170,15 @@ impl Engine {
             return 0;
         }
         count.into_iter().for_each(|count| self.reader.counted(count));
-        self.lane.passed.0 += frames;
-        self.lane.passed.1 += bytes;
         self.lane.raw.clear();
         self.lane.raw.extend_from_slice(&self.reader.rest()[last..len]);
-        if is_seen {
-            self.settle();
+        let sum = |before: u32, more: usize| u32::try_from(more).ok()?.checked_add(before);
+        match (is_seen, sum(self.lane.passed.0, frames), sum(self.lane.passed.1, bytes)) {
+            (false, Some(frames), Some(bytes)) => self.lane.passed = (frames, bytes),
+            _ => {
+                self.settle();
+                self.tell_stages(frames, bytes);
+            }
         }
         len
     }
@@ -184,14 +186,17 @@ impl Engine {
     /// Tells the stages what has left by the lane.
     pub(in crate::engine) fn settle(&mut self) {
         let (frames, bytes) = std::mem::take(&mut self.lane.passed);
-        if frames == 0 {
-            return;
+        if frames > 0 {
+            self.tell_stages(frames as usize, bytes as usize);
         }
+    }
+
+    fn tell_stages(&mut self, frames: usize, bytes: usize) {
         for (sight, stage) in self.lane.sights.iter().zip(&mut self.stages) {
             stage.passed(sight.key, frames, bytes, sight.looks, sight.keeps);
         }
         self.lane.fitted(frames);
-        self.lane.run.any = true;
+        self.lane.has_left = true;
     }
 
     /// Shows the text of a frame to those who look at it or keep it. False if it has to go the general way: then nobody has
@@ -240,7 +245,7 @@ impl Engine {
         }
         let Some((last, returned)) = failed else {
             if restates {
-                lane.run.text.push_str(&text);
+                lane.left.push_str(&text);
                 for (sight, stage) in lane.sights.iter().zip(stages).filter(|(sight, _)| sight.looks) {
                     stage.accounts.get_mut(sight.key).sent.push_str(&text);
                 }

@@ -11,19 +11,19 @@ pub(super) struct Shape {
     /// The holes: each stands behind that many literal bytes.
     gaps: Vec<(u16, Gap)>,
     /// Where literal bytes name the block; nothing does at the start of a frame.
-    names: [(u16, u16); 4],
+    names: [(u16, u16); 3],
     /// Where the element that says the text starts and ends, and the choice around it.
-    marks: [Mark; 4],
+    marks: Marks,
 }
 
 /// The most bytes of a frame with a shape.
 pub(super) const LONGEST: usize = u16::MAX as usize;
 
-/// A place of a shape: behind that many literal bytes and that many holes.
+/// Places of a shape: each behind that many literal bytes and that many holes.
 #[derive(Debug, Clone, Copy, Default)]
-struct Mark {
-    literals: u16,
-    gaps: u16,
+struct Marks {
+    literals: [u16; 4],
+    gaps: [u8; 4],
 }
 
 /// What may stand in a hole of a shape.
@@ -111,27 +111,28 @@ impl Shape {
     pub(super) fn locate(&mut self, frame: &[u8], data: usize, site: &Site) -> Option<()> {
         let places = [site.element.start(), site.element.end(), site.holder.start(), site.holder.end()]
             .map(|place| place + data);
-        let mut marks = places.map(|place| (place, 0));
+        let mut marks = places.map(|place| (place, 0_u8));
         self.each_gap(frame, |_, (start, end)| {
             for ((literals, gaps), place) in marks.iter_mut().zip(places).filter(|(_, place)| start < *place)
             {
-                *gaps += 1;
+                *gaps = gaps.checked_add(1)?;
                 // No place is within a hole.
                 *literals = literals.checked_sub(end - start).filter(|_| end <= place)?;
             }
             Some(())
         })?;
-        self.marks = marks.map(|(literals, gaps)| Mark { literals: literals as u16, gaps });
+        self.marks =
+            Marks { literals: marks.map(|(literals, _)| literals as u16), gaps: marks.map(|(_, gaps)| gaps) };
         Some(())
     }
 
     /// Where the delta of a frame stands, which has this shape, and whose data starts there: its element, and the choice around
     /// it.
     pub(super) fn site_in(&self, frame: &[u8], data: usize) -> Option<(Span, Span)> {
-        let mut places = self.marks.map(|mark| usize::from(mark.literals));
+        let mut places = self.marks.literals.map(usize::from);
         self.each_gap(frame, |number, (start, end)| {
-            let behind = |mark: &Mark| number < usize::from(mark.gaps);
-            for (place, _) in places.iter_mut().zip(&self.marks).filter(|(_, mark)| behind(mark)) {
+            let behind = |gaps: u8| number < usize::from(gaps);
+            for (place, _) in places.iter_mut().zip(self.marks.gaps).filter(|(_, gaps)| behind(*gaps)) {
                 *place += end - start;
             }
             Some(())
