@@ -15,7 +15,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use self::joints::Joints;
-pub(crate) use self::joints::{Joined, end_of};
+pub(crate) use self::joints::{Remainder, end_of};
 pub(crate) use self::known::ShownTexts;
 use crate::policy::Replacement;
 use crate::sse::Frame;

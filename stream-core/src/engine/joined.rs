@@ -10,7 +10,7 @@ use crate::engine::spec::Spec;
 use crate::few::Few;
 use crate::policy::Attention;
 use crate::record::Action;
-use crate::scrub::{Joined, Scrub, end_of};
+use crate::scrub::{Remainder, Scrub, end_of};
 use crate::wire::{Ending, Fate, Outgoing};
 
 /// What one policy does to the texts of several choices. Behind all stages: what a stage holds may leave behind what came later
@@ -77,7 +77,7 @@ impl Engine {
         }
         // From here on every text goes the general way.
         self.lane.is_on = false;
-        let Joined { rest, reason } = Joined::of(end, text, &**scrub)?;
+        let Remainder { rest, reason } = Remainder::of(end, text, &**scrub)?;
         // What is signed is never edited (rule 22).
         let is_signed = said.key.is_some_and(|key| self.is_signed(key));
         let rest = if is_signed { String::new() } else { rest };

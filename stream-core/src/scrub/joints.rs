@@ -44,7 +44,7 @@ impl Joints {
             if scrub.scrub(&says).is_some() {
                 // It is taken out already.
                 end.clear();
-            } else if let Some(Joined { rest, reason }) = Joined::of(end, &says, scrub) {
+            } else if let Some(Remainder { rest, reason }) = Remainder::of(end, &says, scrub) {
                 found.change(start, stop, put(&rest), reason);
             }
         }
@@ -53,12 +53,12 @@ impl Joints {
 
 /// What is left of a text, of which something began in the text before it.
 #[derive(Debug)]
-pub(crate) struct Joined {
+pub(crate) struct Remainder {
     pub(crate) rest: String,
     pub(crate) reason: Option<String>,
 }
 
-impl Joined {
+impl Remainder {
     /// Searches a text behind the end of what was said before it, and adds the text to that. `None` if it stays as it came.
     pub(crate) fn of(end: &mut String, says: &str, scrub: &dyn Scrub) -> Option<Self> {
         let before = end.len();

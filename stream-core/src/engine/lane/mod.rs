@@ -66,15 +66,15 @@ pub(super) struct Lane {
 struct Says {
     choice: u32,
     slot: Slot,
-    what: What,
+    what: Payload,
     /// The position of the choice, and the fields: where a text stands moves from frame to frame.
     position: u32,
     fields: u16,
 }
 
-/// What is said.
+/// The payload that frames of a shape carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
+enum Payload {
     Text(Channel),
     /// More of the arguments of a call.
     Arguments(CallFlavor),
@@ -94,7 +94,7 @@ impl Says {
     /// Where the text of a delta belongs, or its piece of arguments, if that is all it says.
     fn of(delta: &Delta) -> Option<Self> {
         let what = match delta.kind {
-            DeltaKind::Text { channel, .. } => What::Text(channel),
+            DeltaKind::Text { channel, .. } => Payload::Text(channel),
             DeltaKind::Call(CallDelta {
                 id: None,
                 name: None,
@@ -105,7 +105,7 @@ impl Says {
                 written: None,
                 instead: None,
                 // What a tool of the API's own is told, the reader remembers.
-            }) if flavor != CallFlavor::Builtin => What::Arguments(flavor),
+            }) if flavor != CallFlavor::Builtin => Payload::Arguments(flavor),
             _ => return None,
         };
         let Site { position, fields, opens: false, split: None, .. } = delta.site else { return None };
@@ -115,8 +115,8 @@ impl Says {
     /// A delta that says this text there, of no frame.
     fn delta(&self, text: &str) -> Delta {
         let kind = match self.what {
-            What::Text(channel) => DeltaKind::Text { channel, text: text.into() },
-            What::Arguments(flavor) => {
+            Payload::Text(channel) => DeltaKind::Text { channel, text: text.into() },
+            Payload::Arguments(flavor) => {
                 DeltaKind::Call(CallDelta { arguments: Some(text.into()), flavor, ..CallDelta::default() })
             }
         };
@@ -138,8 +138,8 @@ impl Says {
     /// The channel of the text.
     fn channel(&self) -> Option<Channel> {
         match self.what {
-            What::Text(channel) => Some(channel),
-            What::Arguments(_) => None,
+            Payload::Text(channel) => Some(channel),
+            Payload::Arguments(_) => None,
         }
     }
 }
