@@ -34,6 +34,7 @@ mod block;
 mod blocks;
 mod grammar;
 mod insert;
+mod kinds;
 mod normal;
 mod order;
 mod read;

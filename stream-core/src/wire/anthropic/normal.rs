@@ -11,13 +11,13 @@ use crate::sse::Frame;
 use crate::wire::document::{self, Of, Rewrite, Value};
 use crate::wire::{DecodeError, Odd, ping, sink, writer};
 
-use super::block::{self, is_empty_input};
+use super::block::is_empty_input;
 use super::grammar::{BLOCK, MESSAGE};
-use super::read::EventKind;
+use super::kinds::{DELTA_FIELDS, EventKind, delta_field, foreign_fields};
 
 /// Whether an event has what belongs to another one.
 pub(super) fn is_foreign(kind: EventKind, event: Value<'_>) -> bool {
-    let is_foreign = |name: &&str| !own_fields(kind).contains(name) && event.get(name).is_some();
+    let is_foreign = |name: &&str| !kind.own_fields().contains(name) && event.get(name).is_some();
     let says = |delta: Value<'_>| DELTA_FIELDS.iter().any(|name| delta.get(name).is_some());
     match kind {
         // An error may say what it likes.
@@ -31,7 +31,7 @@ pub(super) fn is_foreign(kind: EventKind, event: Value<'_>) -> bool {
 
 /// Why a block is not plain: it has what belongs to a block of another type, or input that is no object.
 pub(super) fn block_oddness(kind: Option<&str>, block: Value<'_>) -> Option<Odd> {
-    let foreign = block_foreign(kind?)?;
+    let foreign = foreign_fields(kind?)?;
     if foreign.iter().any(|name| block.get(name).is_some()) {
         return Some(Odd::Foreign);
     }
@@ -70,7 +70,7 @@ pub(super) fn block(raw: &str) -> Cow<'_, str> {
 }
 
 fn cut_foreign<'d>(block: Value<'d>, rewrite: &mut Rewrite<'d>) {
-    let foreign = block.word("type").and_then(|kind| block_foreign(&kind)).unwrap_or_default();
+    let foreign = block.word("type").and_then(|kind| foreign_fields(&kind)).unwrap_or_default();
     rewrite.cut_members(block, |name| foreign.contains(&name));
 }
 
@@ -83,7 +83,7 @@ fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, Cow<'a, str>
         return (Some(word), Cow::Borrowed(data));
     };
     let mut object = Object::new().string("type", &word);
-    for (name, value) in members.iter().filter(|(name, _)| own_fields(kind).contains(&name.as_ref())) {
+    for (name, value) in members.iter().filter(|(name, _)| kind.own_fields().contains(&name.as_ref())) {
         object = match (kind, name.as_ref()) {
             (EventKind::BlockStart, "content_block") => object.raw(name, &block(value)),
             (EventKind::BlockDelta, "delta") => object.raw(name, &delta(value)),
@@ -123,44 +123,4 @@ fn delta(raw: &str) -> Cow<'_, str> {
 fn message_delta(raw: &str) -> String {
     let own = |name: &str| !DELTA_FIELDS.contains(&name);
     json::map(raw, |name, value| own(name).then_some(Cow::Borrowed(value))).finish()
-}
-
-/// The fields of an event beside its type.
-fn own_fields(kind: EventKind) -> &'static [&'static str] {
-    match kind {
-        EventKind::MessageStart => &["message"],
-        EventKind::BlockStart => &["index", "content_block"],
-        EventKind::BlockDelta => &["index", "delta"],
-        EventKind::BlockStop => &["index"],
-        EventKind::MessageDelta => &["delta", "usage", "context_management"],
-        EventKind::MessageStop | EventKind::Ping | EventKind::Error => &[],
-    }
-}
-
-/// The known fields that a block of this type does not have; `None` where the type is not known.
-fn block_foreign(kind: &str) -> Option<&'static [&'static str]> {
-    Some(match kind {
-        "text" => &["thinking", "id", "name", "input"],
-        "thinking" => &["text", "citations", "id", "name", "input"],
-        "tool_use" | "server_tool_use" | "mcp_tool_use" => &["text", "thinking", "citations"],
-        "redacted_thinking" => &["text", "thinking", "citations", "id", "name", "input"],
-        // Results name no tool.
-        _ if block::is_result(kind) => &["name", "input"],
-        _ => return None,
-    })
-}
-
-/// The fields of the deltas of blocks.
-const DELTA_FIELDS: [&str; 5] = ["text", "thinking", "partial_json", "signature", "citation"];
-
-/// The field that a delta of this type has.
-fn delta_field(kind: &str) -> Option<&'static str> {
-    Some(match kind {
-        "text_delta" => "text",
-        "thinking_delta" => "thinking",
-        "input_json_delta" => "partial_json",
-        "signature_delta" => "signature",
-        "citations_delta" => "citation",
-        _ => return None,
-    })
 }

@@ -10,6 +10,7 @@ use crate::wire::{DecodeError, Decoded, Due, Odd};
 
 use super::block::{self, CHOICE};
 use super::grammar::{self, EVENT, MESSAGE, PROBE};
+use super::kinds::{self, EventKind};
 use super::normal;
 
 /// Whether the frame can only be of this format: its `event` line or its type is one that no other API has.
@@ -136,47 +137,7 @@ pub(super) fn message(message: Value<'_>, into: &mut Decoded) -> Result<(), Deco
     ends(Some(message), message, &mut into.deltas)
 }
 
-/// The events of the format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EventKind {
-    MessageStart,
-    BlockStart,
-    BlockDelta,
-    BlockStop,
-    MessageDelta,
-    MessageStop,
-    Ping,
-    Error,
-}
-
 impl EventKind {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::MessageStart => "message_start",
-            Self::BlockStart => "content_block_start",
-            Self::BlockDelta => "content_block_delta",
-            Self::BlockStop => "content_block_stop",
-            Self::MessageDelta => "message_delta",
-            Self::MessageStop => "message_stop",
-            Self::Ping => "ping",
-            Self::Error => "error",
-        }
-    }
-
-    pub(super) fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "message_start" => Self::MessageStart,
-            "content_block_start" => Self::BlockStart,
-            "content_block_delta" => Self::BlockDelta,
-            "content_block_stop" => Self::BlockStop,
-            "message_delta" => Self::MessageDelta,
-            "message_stop" => Self::MessageStop,
-            "ping" => Self::Ping,
-            "error" => Self::Error,
-            _ => return None,
-        })
-    }
-
     /// The kind of an event. Some clients go by the `event` line and some by the type, so that an event that says
     /// two things would be two events; only one of them could be policed.
     fn of(event: Value<'_>, word: Option<&str>, line: Option<&str>) -> Result<Option<Self>, DecodeError> {
@@ -193,11 +154,6 @@ impl EventKind {
             (None, kind) if word.is_none() => Ok(kind),
             (None, _) => Ok(None),
         }
-    }
-
-    /// Whether no other API has an event of this name.
-    fn is_own(self) -> bool {
-        !matches!(self, Self::Ping | Self::Error)
     }
 }
 
@@ -255,7 +211,7 @@ fn arguments(delta: Value<'_>) -> Result<DeltaKind, DecodeError> {
 }
 
 fn unknown(slot: Slot, kind: &str, element: Value<'_>) -> Delta {
-    let runs = if slot == Slot::None { Runs::Unknown } else { block::runs(kind) };
+    let runs = if slot == Slot::None { Runs::Unknown } else { kinds::runs(kind) };
     let kind = DeltaKind::Opaque { kind: kind.into(), runs, bytes: element.raw().len() };
     Delta::new(CHOICE, slot, kind).at(element.span())
 }
