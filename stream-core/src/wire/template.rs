@@ -39,6 +39,15 @@ impl MadeEvent {
     }
 }
 
+/// A block or an item that is made here.
+#[derive(Debug)]
+pub(super) struct Made {
+    /// The events that write the block to a stream.
+    pub(super) events: Vec<MadeEvent>,
+    /// The block as it stands in a whole response.
+    pub(super) document: String,
+}
+
 /// An object anew, of what came: in their order the fields that survive, since any other may hold a copy of what was dropped
 /// (rule 17). What is new stands in the place of the member of its name, or behind all that came; it may be nothing.
 pub(super) fn renewed<'n>(

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use crate::delta::{CallDelta, Channel, DeltaKind};
+use crate::delta::{Channel, DeltaKind};
+use crate::wire::template::Made;
 use crate::wire::writer::Grammar as _;
 use crate::wire::{Fate, Part};
 
@@ -72,51 +73,35 @@ impl MessagesWriter {
         }
     }
 
-    /// A block that the upstream did not send: start, one delta, stop.
+    /// Writes a block that the upstream did not send.
     fn own_block(&mut self, kind: &DeltaKind, out: &mut Vec<Bytes>) {
-        let (number, block, delta) = match kind {
-            DeltaKind::Text { text, .. } => {
-                let number = self.blocks.insert(BlockKind::Text);
-                (
-                    number,
-                    templates::text_block(""),
-                    Some(templates::text_delta(number, Channel::Content, text)),
-                )
-            }
-            DeltaKind::Call(call) => {
-                let number = self.blocks.insert(BlockKind::Call);
-                let arguments = call.arguments.as_deref().filter(|arguments| !arguments.is_empty());
-                let delta = arguments.map(|arguments| templates::input_delta(number, arguments));
-                (number, templates::call_block("{}", &named(call, number), "{}"), delta)
-            }
-            _ => return,
-        };
-        self.state.turns.turn(CHOICE).answer();
-        self.emit(templates::block_start(number, &block), out);
-        if let Some(delta) = delta {
-            self.emit(delta, out);
+        for event in self.made(kind).into_iter().flat_map(|made| made.events) {
+            self.emit(event, out);
         }
-        self.emit(templates::block_stop(number), out);
     }
 
     /// Puts text or a call among the blocks of a message that is written whole.
     pub(super) fn insert_whole(&mut self, kind: &DeltaKind, content: &mut Vec<String>) {
-        match kind {
-            DeltaKind::Text { text, .. } if !text.is_empty() && !self.blocks.call_left() => {
-                self.blocks.insert(BlockKind::Text);
-                content.push(templates::text_block(text));
-            }
-            DeltaKind::Call(call) => {
-                let number = self.blocks.insert(BlockKind::Call);
-                let input = templates::whole_input(call.arguments.as_deref());
-                content.push(templates::call_block("{}", &named(call, number), &input));
-            }
-            kind => {
-                self.state.unplaced += text_of(kind).len();
-                return;
-            }
+        let has_place = match kind {
+            DeltaKind::Text { text, .. } => !text.is_empty() && !self.blocks.call_left(),
+            _ => true,
+        };
+        let made = if has_place { self.made(kind) } else { None };
+        match made {
+            Some(made) => content.push(made.document),
+            None => self.state.unplaced += text_of(kind).len(),
         }
+    }
+
+    /// The block that is made of inserted text, or of an inserted call, with the number that it takes.
+    fn made(&mut self, kind: &DeltaKind) -> Option<Made> {
+        let made = match kind {
+            DeltaKind::Text { text, .. } => templates::made_text(self.blocks.insert(BlockKind::Text), text),
+            DeltaKind::Call(call) => templates::made_call(self.blocks.insert(BlockKind::Call), call),
+            _ => return None,
+        };
         self.state.turns.turn(CHOICE).answer();
+        Some(made)
     }
 }
 
@@ -134,10 +119,4 @@ enum Target {
     OpenText(u64),
     Block,
     Nowhere,
-}
-
-/// A call with an id: a client's answer has to name it.
-fn named(call: &CallDelta, number: u64) -> CallDelta {
-    let id = call.id.clone().unwrap_or_else(|| format!("toolu_inserted_{number}").into());
-    CallDelta { id: Some(id), ..call.clone() }
 }

@@ -4,7 +4,7 @@
 use crate::delta::{CallDelta, Channel, Usage};
 use crate::ending::Ending;
 use crate::json::{self, Object};
-use crate::wire::template::{MadeEvent, NULL, Raw, event, object};
+use crate::wire::template::{Made, MadeEvent, NULL, Raw, event, object};
 use crate::wire::writer::{COMMENT, Templates};
 
 use super::block::{CHOICE, is_empty_input};
@@ -59,6 +59,24 @@ pub(super) fn call_block(block: &str, call: &CallDelta, input: &str) -> String {
         "caller": json::member(block, "caller").map(Raw),
     };
     block.finish()
+}
+
+/// A text block of its own.
+pub(super) fn made_text(number: u64, text: &str) -> Made {
+    let delta = text_delta(number, Channel::Content, text);
+    let events = vec![block_start(number, &text_block("")), delta, block_stop(number)];
+    Made { events, document: text_block(text) }
+}
+
+/// A call of its own, with an id: the client's answer has to name the call.
+pub(super) fn made_call(number: u64, call: &CallDelta) -> Made {
+    let id = call.id.clone().unwrap_or_else(|| format!("toolu_inserted_{number}").into());
+    let call = CallDelta { id: Some(id), ..call.clone() };
+    let arguments = call.arguments.as_deref();
+    let mut events = vec![block_start(number, &call_block("{}", &call, "{}"))];
+    events.extend(arguments.filter(|said| !said.is_empty()).map(|said| input_delta(number, said)));
+    events.push(block_stop(number));
+    Made { events, document: call_block("{}", &call, &whole_input(arguments)) }
 }
 
 /// Arguments as the `input` of a whole block. What is no JSON becomes a string: a client then sees a call that it
