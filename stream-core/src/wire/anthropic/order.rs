@@ -49,6 +49,13 @@ struct Block {
     input: Nesting,
 }
 
+impl Block {
+    /// A block that has just started.
+    fn new(kind: OrderKind, opaque: bool) -> Self {
+        Self { kind, opaque, open: true, lane: None, filled: false, input: Nesting::default() }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OrderKind {
     Text,
@@ -93,13 +100,12 @@ impl MessageOrder {
             };
             match started(delta) {
                 Some((kind, filled)) => {
-                    if matches!(delta.kind, DeltaKind::Opaque { .. }) && self.blocks.get(item).is_some() {
+                    if is_opaque(delta) && self.blocks.get(item).is_some() {
                         // Both would be one block here, and two to clients.
                         return Err(two_blocks());
                     }
                     let filled = filled || deltas.iter().any(|delta| is_filled(&delta.kind));
-                    (odd, lane) =
-                        self.start(item, kind, filled, matches!(delta.kind, DeltaKind::Opaque { .. }))?;
+                    (odd, lane) = self.start(item, Block { filled, ..Block::new(kind, is_opaque(delta)) })?;
                 }
                 // What the block started with.
                 None if deltas.iter().any(|delta| started(delta).is_some()) => {}
@@ -146,33 +152,25 @@ impl MessageOrder {
         self.count = u32::try_from(blocks).unwrap_or(u32::MAX);
         for delta in deltas {
             if let (Slot::At { item, .. }, Some((kind, filled))) = (delta.slot, started(delta)) {
-                let opaque = matches!(delta.kind, DeltaKind::Opaque { .. });
-                let block =
-                    Block { kind, opaque, open: false, lane: None, filled, input: Nesting::default() };
+                let block = Block { filled, open: false, ..Block::new(kind, is_opaque(delta)) };
                 self.blocks.insert(item, block);
             }
         }
         Ok((None, Due::Now))
     }
 
-    fn start(
-        &mut self,
-        item: u32,
-        kind: OrderKind,
-        filled: bool,
-        opaque: bool,
-    ) -> Result<(Option<Odd>, Due), DecodeError> {
+    fn start(&mut self, item: u32, block: Block) -> Result<(Option<Odd>, Due), DecodeError> {
         let odd = (item != self.count).then_some(Odd::Order);
         self.count = self.count.saturating_add(1);
         let waits = self.blocks.get(item).is_some_and(|block| block.open && block.lane.is_some());
         if waits {
             return Err(two_blocks());
         }
-        let is_call = kind == OrderKind::Call;
+        let (is_call, filled) = (block.kind == OrderKind::Call, block.filled);
         let half = self.last.filter(|last| is_call && *last != item && self.is_half(*last));
         let behind = !self.waiting.is_empty() || half.is_some();
         let lane = behind.then(|| self.first + self.waiting.len() as u64);
-        self.blocks.insert(item, Block { kind, opaque, open: true, lane, filled, input: Nesting::default() });
+        self.blocks.insert(item, Block { lane, ..block });
         if behind {
             self.front = if self.waiting.is_empty() { half } else { self.front };
             self.waiting.push_back(WaitingBlock { item, open: true });
@@ -194,15 +192,7 @@ impl MessageOrder {
         let Some(block) = self.blocks.get_mut(item) else {
             if says && self.waiting.is_empty() {
                 // A block all the same, of which the start is missing.
-                let unopened = Block {
-                    kind: OrderKind::Other,
-                    opaque: true,
-                    open: true,
-                    lane: None,
-                    filled: false,
-                    input: Nesting::default(),
-                };
-                self.blocks.insert(item, unopened);
+                self.blocks.insert(item, Block::new(OrderKind::Other, true));
                 self.count = self.count.saturating_add(1);
                 if matches!(said, DeltaKind::Call(_)) {
                     self.last = Some(item);
@@ -285,6 +275,10 @@ impl MessageOrder {
             block.kind == OrderKind::Call && block.open && !block.filled && !block.input.is_whole()
         })
     }
+}
+
+fn is_opaque(delta: &Delta) -> bool {
+    matches!(delta.kind, DeltaKind::Opaque { .. })
 }
 
 /// Whether a delta has input: that of a server's tool stands beside its start.
