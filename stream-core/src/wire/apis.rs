@@ -5,7 +5,8 @@
 use std::str;
 
 use super::document::{Of, Spans, Table, Value, is_void};
-use super::{DecodeError, Decoded};
+use super::{DecodeError, Decoded, SharedFormat, named};
+use crate::{json, spelling};
 
 /// Refuses an event in which the clients of another API find something: a list of these names, or a type that begins so.
 pub(super) fn one(
@@ -41,6 +42,17 @@ pub(crate) fn other_of_whole(format: &str, body: &[u8]) -> Option<&'static str> 
     told(body).or_else(|| body.items().find_map(told))
 }
 
+/// The built-in format that a whole body seems to be of, by its keys, where no format claims the body: a key may stand there
+/// twice, or in other letters, to a client that does not mind (rule 28).
+pub(crate) fn seeming(body: &[u8]) -> Option<SharedFormat> {
+    let body = str::from_utf8(body).ok()?;
+    let first = json::items(body).and_then(|items| items.first().copied());
+    let members = json::members(first.unwrap_or(body))?;
+    let is_near =
+        |list: &str| members.iter().any(|(name, _)| spelling::is_near(name.as_bytes(), list.as_bytes()));
+    LISTS.iter().find(|(list, _)| is_near(list)).and_then(|(_, format)| named(format))
+}
+
 fn is_answer(value: Value<'_>) -> bool {
     value.raw().starts_with('[') && !is_void(value.raw())
 }
@@ -49,7 +61,7 @@ fn is_answer(value: Value<'_>) -> bool {
 pub(super) const OF_RESPONSES: &str = "response.";
 pub(super) const OF_MESSAGES: [&str; 2] = ["message_", "content_block_"];
 
-/// The lists that hold an answer.
+/// The list that holds the answer in a whole body of each format.
 const LISTS: &[(&str, &str)] = &[
     ("choices", "openai-chat"),
     ("output", "openai-responses"),

@@ -38,7 +38,6 @@ use crate::block::BlockKey;
 use crate::delta::{Delta, DeltaKind, FinishKind, Slot, Text};
 pub use crate::ending::{Ending, EndingKind};
 use crate::sse::{Frame, Framing};
-use crate::{json, spelling};
 
 /// How one API writes its streams and whole responses.
 ///
@@ -536,24 +535,6 @@ pub(crate) static BUILT_IN: LazyLock<[SharedFormat; 4]> = LazyLock::new(|| {
 #[must_use]
 pub fn named(name: &str) -> Option<SharedFormat> {
     built_in().into_iter().find(|format| format.name() == name)
-}
-
-/// The format that a whole body seems to be of, by its keys, where no format knows it for its own: a key may stand there
-/// twice, or in other letters, to a client that does not mind (rule 28).
-pub(crate) fn seeming(body: &[u8]) -> Option<SharedFormat> {
-    const KEYS: [(&str, &str); 4] = [
-        ("choices", "openai-chat"),
-        ("output", "openai-responses"),
-        ("content", "anthropic-messages"),
-        ("candidates", "gemini"),
-    ];
-    let body = std::str::from_utf8(body).ok()?;
-    let first = json::items(body).and_then(|items| items.first().copied());
-    let members = json::members(first.unwrap_or(body))?;
-    let (_, format) = KEYS.into_iter().find(|(key, _)| {
-        members.iter().any(|(name, _)| spelling::is_near(name.as_bytes(), key.as_bytes()))
-    })?;
-    named(format)
 }
 
 /// The format of a stream that told nothing: only comments, bare errors and `[DONE]` look the same in all.
