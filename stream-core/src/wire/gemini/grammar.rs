@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use crate::delta::{Delta, DeltaKind, Site, Text};
+use crate::delta::{Delta, DeltaKind, Site};
 use crate::wire::document::{Of, Spans, Table, Value};
 
 /// One event, or one whole response.
@@ -121,11 +121,6 @@ fn tells(response: Value<'_>) -> bool {
     has("promptFeedback")
         || response.get("candidates").is_some_and(Value::is_list)
         || (has("usageMetadata") && (has("modelVersion") || has("responseId")))
-}
-
-/// A string that says something.
-pub(super) fn word(parent: Value<'_>, name: &str) -> Option<Text> {
-    parent.word(name).filter(|text| !text.is_empty()).map(Into::into)
 }
 
 /// The number of a candidate, unless its `index` is none. Vertex leaves the index out; proto JSON leaves a zero out.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::grammar::{self, MEDIA, RESPONSE, RESPONSES, SCORES, is_server_kind, word};
+use super::grammar::{self, MEDIA, RESPONSE, RESPONSES, SCORES, is_server_kind};
 use crate::delta::{
     CallDelta, Channel, Delta, DeltaKind, FinishKind, FinishReason, Runs, Slot, Span, Text, UpstreamError,
     Usage,
@@ -50,14 +50,14 @@ fn response(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> 
     let [message, block] = apis::OF_MESSAGES;
     apis::one(into, response, &[], &[apis::OF_RESPONSES, message, block])?;
     if into.wants_meta {
-        into.id = into.id.take().or_else(|| word(response, "responseId"));
-        into.model = into.model.take().or_else(|| word(response, "modelVersion"));
+        into.id = into.id.take().or_else(|| response.name("responseId"));
+        into.model = into.model.take().or_else(|| response.name("modelVersion"));
     }
     let before = into.deltas.len();
     let candidates = candidates(response, into)?;
     let feedback = response.get("promptFeedback").map(|feedback| feedback.expect_object("promptFeedback"));
     let feedback = feedback.transpose()?;
-    if let Some(reason) = feedback.and_then(|feedback| word(feedback, "blockReason"))
+    if let Some(reason) = feedback.and_then(|feedback| feedback.name("blockReason"))
         && candidates == 0
     {
         let finish = DeltaKind::Finish(FinishReason::new(FinishKind::Filter, reason));
@@ -242,7 +242,7 @@ fn usage(counts: Value<'_>) -> Usage {
 
 fn upstream_error(error: Value<'_>) -> UpstreamError {
     let number = || error.get("code").map(|code| Text::from(code.raw()));
-    UpstreamError { code: word(error, "status").or_else(number), message: word(error, "message") }
+    UpstreamError { code: error.name("status").or_else(number), message: error.name("message") }
 }
 
 /// A candidate is written behind all before it, where a reader by position finds it too (rule 28).
