@@ -9,6 +9,7 @@ use super::template::MadeEvent;
 use super::turn::{RefusalRule, TurnLedger};
 use super::{Ending, EndingKind, Fate, Odd, Outgoing, Part, Writer, WriterOptions, without_stray};
 use crate::delta::DeltaKind;
+use crate::json;
 use crate::sse::Frame;
 
 /// What every writer keeps of one response. `T` is what its format keeps beside a turn.
@@ -60,6 +61,11 @@ impl<T: Default> WireState<T> {
         if parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Usage(_))) {
             self.usage = Some(data.clone());
         }
+    }
+
+    /// The token counts of the last frame that had them, as JSON, at this path of its data.
+    pub(super) fn usage_at(&self, path: &[&str]) -> Option<&str> {
+        json::find(std::str::from_utf8(self.usage.as_ref()?).ok()?, path)
     }
 
     /// Whether a choice has to stand where a reader by position finds it, too: the request did not ask for several.

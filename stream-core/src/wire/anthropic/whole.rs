@@ -10,7 +10,7 @@ use crate::wire::{Fate, Part};
 use super::block::CHOICE;
 use super::blocks::BlockKind;
 use super::templates::{self, StopFields};
-use super::write::{EventFrame, MessagesWriter};
+use super::write::{EventFrame, MessagesWriter, text_left};
 
 impl WholeBody for MessagesWriter {
     /// Writes a whole response (rule 24) with what is left of it.
@@ -154,15 +154,12 @@ fn written(raw: &str, kind: BlockKind, parts: &[&Part]) -> Option<String> {
     if parts.iter().all(|part| part.fate == Fate::Kept) {
         return Some(raw.to_owned());
     }
-    let text = parts.iter().find_map(|part| match &part.delta.kind {
-        DeltaKind::Text { text, .. } if part.fate != Fate::Dropped && !text.is_empty() => Some(&**text),
-        _ => None,
-    });
+    let text = text_left(parts.iter().copied());
     match (&first.delta.kind, kind) {
-        (_, BlockKind::Thinking) => Some(templates::thinking_block(raw, text.unwrap_or_default())),
+        (_, BlockKind::Thinking) => Some(templates::thinking_block(raw, text)),
         _ if first.fate == Fate::Dropped => None,
         // The API refuses an empty text block in the next request.
-        (_, BlockKind::Text) => text.map(templates::text_block),
+        (_, BlockKind::Text) => (!text.is_empty()).then(|| templates::text_block(text)),
         (DeltaKind::Call(call), _) if first.fate == Fate::Edited => {
             Some(templates::call_block(raw, call, &templates::whole_input(call.arguments.as_deref())))
         }

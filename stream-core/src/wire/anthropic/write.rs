@@ -130,11 +130,7 @@ impl MessagesWriter {
         parts: &[Part],
         out: &mut Vec<Bytes>,
     ) {
-        let text = own(parts).find_map(|part| match &part.delta.kind {
-            DeltaKind::Text { text, .. } if part.fate != Fate::Dropped => Some(&**text),
-            _ => None,
-        });
-        let text = text.unwrap_or_default();
+        let text = text_left(own(parts));
         if own(parts).all(|part| part.fate == Fate::Kept) && self.state.odd != Some(Odd::Type) {
             return self.keep(&event.frame, item, number, out);
         }
@@ -258,8 +254,7 @@ impl MessagesWriter {
 
     /// The counts of the upstream's last `message_delta`, though it did not leave, else those known otherwise.
     fn known_usage(&self) -> String {
-        let last = self.state.usage.as_deref().and_then(|data| std::str::from_utf8(data).ok());
-        let counts = last.and_then(|data| json::member(data, "usage")).filter(|usage| json::is_object(usage));
+        let counts = self.state.usage_at(&["usage"]).filter(|usage| json::is_object(usage));
         counts.map_or_else(|| templates::usage(self.counts), str::to_owned)
     }
 }
@@ -347,6 +342,15 @@ pub(super) fn data(frame: &Frame) -> String {
 /// The parts that came with the frame.
 fn own(parts: &[Part]) -> impl Iterator<Item = &Part> {
     parts.iter().filter(|part| part.came())
+}
+
+/// The text among the parts of a block that is not dropped; empty where there is none.
+pub(super) fn text_left<'p>(mut parts: impl Iterator<Item = &'p Part>) -> &'p str {
+    let text = parts.find_map(|part| match &part.delta.kind {
+        DeltaKind::Text { text, .. } if part.fate != Fate::Dropped => Some(&**text),
+        _ => None,
+    });
+    text.unwrap_or_default()
 }
 
 fn ends_message(kind: &DeltaKind) -> bool {

@@ -131,7 +131,8 @@ impl GeminiWriter {
     pub(super) fn refusal(&self, choices: &[u32], message: &str) -> Object {
         let mut drafts: Vec<Draft<'_>> = choices.iter().map(|choice| Draft::new(*choice)).collect();
         drafts.iter_mut().for_each(|draft| draft.refuse(message));
-        let mut envelope = Vec::from_iter(field([self.state.usage.as_ref()], "usageMetadata"));
+        let usage = self.state.usage_at(&["usageMetadata"]);
+        let mut envelope = Vec::from_iter(usage.map(|usage| ("usageMetadata", usage.to_owned())));
         envelope.extend(self.names());
         templates::response(&drafts, &envelope)
     }
@@ -253,18 +254,15 @@ fn in_order(candidates: Value<'_>, by_position: bool) -> Option<String> {
     if is_ordered && !(by_position && has_hollow(came.iter().copied())) {
         return None;
     }
-    let last = if is_ordered { came.len() as u32 - 1 } else { numbers.iter().copied().max()? };
-    let all = (0..=last).map(|at| {
-        let own =
-            if is_ordered { Some(at as usize) } else { numbers.iter().position(|number| *number == at) };
-        match own.map(|own| came[own]) {
-            None => templates::no_candidate(at.into()),
-            Some(hollow) if by_position && at < last && is_hollow(hollow) => {
-                let kept = json::map(hollow.raw(), |name, raw| (name != "content").then_some(raw.into()));
-                kept.raw("content", templates::NO_CONTENT).finish()
-            }
-            Some(candidate) => candidate.raw().to_owned(),
+    let last = numbers.iter().copied().max()?;
+    let own = |at| numbers.iter().position(|number| *number == at).map(|position| came[position]);
+    let all = (0..=last).map(|at| match own(at) {
+        None => templates::no_candidate(at.into()),
+        Some(hollow) if by_position && at < last && is_hollow(hollow) => {
+            let kept = json::map(hollow.raw(), |name, raw| (name != "content").then_some(raw.into()));
+            kept.raw("content", templates::NO_CONTENT).finish()
         }
+        Some(candidate) => candidate.raw().to_owned(),
     });
     Some(json::array(all))
 }
