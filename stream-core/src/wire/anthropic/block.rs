@@ -23,7 +23,7 @@ pub(super) fn whole(block: Value<'_>, position: usize, into: &mut Decoded) -> Re
     Ok(())
 }
 
-/// Whether a block is about to be filled by events, or is all there.
+/// Whether the deltas of a block follow, or the block is whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BlockForm {
     Opened,
@@ -46,7 +46,7 @@ fn read(block: Value<'_>, index: u32, form: BlockForm, into: &mut Decoded) -> Re
                 push(DeltaKind::Annotation { ahead: false });
             }
         }
-        // A signature that is already there stays with the start: both always leave (rule 22).
+        // A signature in the block needs no delta: the start of a thinking block is always written (rule 22).
         Some("thinking") => {
             push(DeltaKind::Start { channel: Channel::Reasoning });
             if let Some(text) = block.filled("thinking")? {
@@ -59,7 +59,7 @@ fn read(block: Value<'_>, index: u32, form: BlockForm, into: &mut Decoded) -> Re
             let bytes = block.raw().len();
             let name = block.word("name").filter(|name| !name.is_empty() && !is_result(kind));
             let runs = match (kind, name.as_deref()) {
-                // Some clients hand it out as a call of their own.
+                // Some clients treat the block as a call of their own.
                 ("server_tool_use", Some(name)) if !SERVER_TOOLS.contains(&name) => Runs::Unknown,
                 _ => runs(kind),
             };

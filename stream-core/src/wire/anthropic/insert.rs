@@ -1,4 +1,4 @@
-//! Inserted text and calls: where they may stand, and when (rule 21).
+//! The places of inserted text and calls (rule 21).
 
 use bytes::Bytes;
 
@@ -13,7 +13,7 @@ use super::templates;
 use super::write::MessagesWriter;
 
 impl MessagesWriter {
-    /// What waits leaves before a finish, and where everything was dropped the notice does (rule 21).
+    /// Writes waiting insertions before a finish, and the notice where the turn is emptied (rule 21).
     pub(super) fn complete(&mut self, out: &mut Vec<Bytes>) {
         self.settle(true, out);
         let is_open = !self.state.turns.turn(CHOICE).is_finished();
@@ -23,8 +23,8 @@ impl MessagesWriter {
         }
     }
 
-    /// Writes what waits, as far as the blocks on the wire allow: text goes into an open text block, all else
-    /// between blocks. Text after a call is no place (rule 21), nor is anything after the finish.
+    /// Writes waiting insertions as far as the blocks on the wire allow: text into an open text block, all else
+    /// between blocks. Text behind a call is discarded (rule 21), as is anything behind the finish.
     pub(super) fn settle(&mut self, at_end: bool, out: &mut Vec<Bytes>) {
         let turn = self.state.turns.turn(CHOICE);
         let opened = turn.opened;
@@ -53,14 +53,14 @@ impl MessagesWriter {
         }
     }
 
-    /// Puts the inserted ones of these parts in.
+    /// Inserts the inserted parts among these.
     pub(super) fn insert_all(&mut self, parts: &[Part], out: &mut Vec<Bytes>) {
         for part in parts.iter().filter(|part| part.fate == Fate::Inserted) {
             self.insert(&part.delta.kind, out);
         }
     }
 
-    /// Puts text or a call in, or lets it wait.
+    /// Inserts text or a call, now or when the open block has stopped.
     pub(super) fn insert(&mut self, kind: &DeltaKind, out: &mut Vec<Bytes>) {
         match kind {
             DeltaKind::Text { text, .. } if text.is_empty() => {}
@@ -80,7 +80,7 @@ impl MessagesWriter {
         }
     }
 
-    /// Puts text or a call among the blocks of a message that is written whole.
+    /// Inserts text or a call among the blocks of a message that is written whole.
     pub(super) fn insert_whole(&mut self, kind: &DeltaKind, content: &mut Vec<String>) {
         let has_place = match kind {
             DeltaKind::Text { text, .. } => !text.is_empty() && !self.blocks.call_left(),
@@ -93,7 +93,7 @@ impl MessagesWriter {
         }
     }
 
-    /// The block that is made of inserted text, or of an inserted call, with the number that it takes.
+    /// The block for inserted text or an inserted call, with the next number.
     fn made(&mut self, kind: &DeltaKind) -> Option<Made> {
         let made = match kind {
             DeltaKind::Text { text, .. } => templates::made_text(self.blocks.insert(BlockKind::Text), text),
@@ -105,7 +105,7 @@ impl MessagesWriter {
     }
 }
 
-/// The text that is inserted; empty for a call.
+/// The inserted text; empty for a call.
 fn text_of(kind: &DeltaKind) -> &str {
     match kind {
         DeltaKind::Text { text, .. } => text,
@@ -113,7 +113,7 @@ fn text_of(kind: &DeltaKind) -> &str {
     }
 }
 
-/// Where inserted text or an inserted call goes.
+/// The place of inserted text or an inserted call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     OpenText(u64),
