@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::block::{BlockKey, StreamBlock, ToolCall};
 use crate::delta::{CallDelta, Text};
 use crate::few::Few;
+use crate::json::Nesting;
 
 /// The calls of one choice, by the aliases that claimed them.
 #[derive(Debug, Default)]
@@ -87,47 +88,35 @@ fn call(blocks: &[StreamBlock], key: BlockKey) -> Option<&ToolCall> {
     blocks.get(key.index()).and_then(StreamBlock::as_tool_call)
 }
 
-/// Whether arguments are one whole object or array, by its brackets. Resumable: nothing is scanned twice, however
+/// Whether arguments are one whole object or array, by its brackets. Resumable: no byte is scanned twice, however
 /// often a provider repeats the name.
 #[derive(Debug, Default)]
 struct Balance {
     scanned: usize,
     /// The first byte that is no white space.
     first: Option<u8>,
-    depth: usize,
-    in_string: bool,
-    escaped: bool,
+    nesting: Nesting,
     read: Read,
 }
 
-/// What a parser said of arguments whose brackets balance.
+/// The answer of a parser for arguments whose brackets balance.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Read {
     #[default]
     NotYet,
     /// One value, and white space up to this length.
     Value(usize),
-    /// No value, whatever comes behind it.
+    /// No value, whatever follows.
     NoValue,
 }
 
 impl Balance {
     fn is_whole(&mut self, arguments: &str) -> bool {
-        for byte in &arguments.as_bytes()[self.scanned.min(arguments.len())..] {
-            if self.first.is_none() && !byte.is_ascii_whitespace() {
-                self.first = Some(*byte);
-            }
-            match byte {
-                _ if self.escaped => self.escaped = false,
-                b'\\' if self.in_string => self.escaped = true,
-                b'"' => self.in_string = !self.in_string,
-                b'{' | b'[' if !self.in_string => self.depth += 1,
-                b'}' | b']' if !self.in_string => self.depth = self.depth.saturating_sub(1),
-                _ => {}
-            }
-        }
+        let more = arguments.get(self.scanned..).unwrap_or_default();
+        self.first = self.first.or_else(|| more.bytes().find(|byte| !byte.is_ascii_whitespace()));
+        self.nesting.read(more);
         self.scanned = arguments.len();
-        self.depth == 0 && !self.in_string && self.first.is_some()
+        self.nesting.is_whole()
     }
 
     /// Whether arguments are one whole JSON value, and nothing more. A parser reads what begins like an object, an array or

@@ -149,18 +149,13 @@ impl Fold {
             }
             DeltaKind::Stop => self.stop(choice, delta.slot),
             DeltaKind::Copy(copy) => match delta.slot {
-                Slot::At { item, part } => {
-                    let key = self.numbered(item, part);
-                    match key {
-                        Some(key) => {
-                            let limit = self.settings.limits.block;
-                            let keep = self.keeps(key);
-                            copies::check(&mut self.state.blocks[key.index()], copy, keep, limit)?;
-                            Transition::Folded(Some(key))
-                        }
-                        None => self.open_from_copy(choice, item, part, copy)?,
+                Slot::At { item, part } => match self.numbered(item, part) {
+                    Some(key) => {
+                        self.check_copy(key, copy)?;
+                        Transition::Folded(Some(key))
                     }
-                }
+                    None => self.open_from_copy(choice, item, part, copy)?,
+                },
                 _ if self.restates_content(choice, copy) => Transition::Folded(self.last_of(choice)),
                 _ => Transition::Disagrees(self.last_of(choice)),
             },

@@ -1,9 +1,9 @@
 //! Gemini `generateContent` and `streamGenerateContent`.
 //!
 //! Every event is a whole `GenerateContentResponse`: there is no opening, no terminal marker and no numbering, so
-//! that the end of bytes after a `finishReason` is a regular end. Events say nothing again that an earlier one said;
-//! the copies within an event are what a candidate carries beside its content: grounding, citations, URL context,
-//! log probabilities and the `finishMessage`.
+//! that the end of bytes after a `finishReason` is a regular end. No event repeats an earlier one; the copies within an
+//! event are the fields of a candidate beside its content: grounding, citations, URL context, log probabilities and the
+//! `finishMessage`.
 
 mod calls;
 mod grammar;

@@ -79,10 +79,7 @@ impl ChoiceLedger {
                 }
                 continue;
             }
-            let sent = match part.delta.slot {
-                Slot::Call { index } => index,
-                _ => None,
-            };
+            let sent = sent(part);
             let found = match choice.written.get_mut(&key) {
                 Some(written) => {
                     if !written.has_name && call.name.is_some() {
@@ -146,10 +143,7 @@ impl ChoiceLedger {
 
     /// The index a kept call leaves with, by what is known before its frame; `None` if it is the one it came with.
     pub(super) fn moved(&self, part: &Part) -> Option<u64> {
-        let (DeltaKind::Call(_), Slot::Call { index: Some(index) }) = (&part.delta.kind, part.delta.slot)
-        else {
-            return None;
-        };
+        let index = sent(part).filter(|_| matches!(part.delta.kind, DeltaKind::Call(_)))?;
         let choice = &self.known(part.delta.choice?)?.own;
         let new = match part.key.map(|key| (choice.written.get(&key), choice.shifts.get(&key))) {
             Some((Some(written), _)) => written.index,
@@ -197,6 +191,14 @@ fn weight(part: &Part) -> Weight {
     }
 }
 
+/// The index that a call came with.
+fn sent(part: &Part) -> Option<u64> {
+    match part.delta.slot {
+        Slot::Call { index } => index,
+        _ => None,
+    }
+}
+
 /// Whether more of a call may come that has left.
 fn note_half(turn: &mut Turn<ChoiceCalls>, call: &CallDelta, part: &Part) {
     let key = part.key.map(|key| u64::from(key.0)).filter(|key| match part.fate {
@@ -214,10 +216,7 @@ impl ChoiceCalls {
     /// The index that a call leaves with.
     fn index(&mut self, part: &Part) -> Option<u64> {
         let Self { numbers: CallNumbers { numbering, .. }, shifts, .. } = self;
-        let sent = match part.delta.slot {
-            Slot::Call { index } => index,
-            _ => None,
-        };
+        let sent = sent(part);
         let leaves = part.fate != Fate::Dropped;
         let shift = match (sent, part.key.and_then(|key| shifts.get(&key))) {
             _ if part.fate == Fate::Inserted => return Some(numbering.insert()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-use super::grammar::{self, Event};
+use super::grammar::Event;
 use crate::delta::Text;
 use crate::json;
 use crate::wire::DecodeError;
@@ -32,7 +32,7 @@ impl ToolAction {
 
     /// A command or a diff is written: some clients show it, or run it, as it comes.
     pub(super) fn writes(&mut self, name: &str, event: &Event<'_>) -> Result<(), DecodeError> {
-        let field = |field: &&str| grammar::string(event.get(field));
+        let field = |field: &&str| event.value().word(field);
         let Some(said) = ["delta", "command", "diff"].iter().find_map(field) else { return Ok(()) };
         let at = event.get("command_index").map_or(Some(0), |at| json::count(at.raw()));
         let Some(at) = at.and_then(|at| usize::try_from(at).ok()) else {

@@ -127,8 +127,7 @@ impl ResponsesWriter {
         self.listed.sort_by_key(|item| item.index);
         let mut new = Vec::from(templates::refused());
         new.push(("output", json::array(self.listed.iter().map(|item| &item.document))));
-        let counts = self.state.usage.as_deref().and_then(|data| std::str::from_utf8(data).ok());
-        let usage = counts.and_then(|json| json::find(json, &["response", "usage"]));
+        let usage = self.state.usage_at(&["response", "usage"]);
         new.extend(usage.map(|usage| ("usage", usage.to_owned())));
         rebuild::response(&self.opening(), &new)
     }

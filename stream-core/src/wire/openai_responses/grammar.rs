@@ -104,7 +104,7 @@ impl<'d> Event<'d> {
             };
             value.get(name).map(read).transpose()
         };
-        let kind = string(value.get("type"));
+        let kind = value.word("type");
         Ok(Self {
             value,
             known: kind.as_deref().and_then(EventType::of),
@@ -144,11 +144,6 @@ impl<'d> Event<'d> {
     }
 }
 
-/// The string that a field is; `None` for anything else.
-pub(super) fn string(field: Option<Value<'_>>) -> Option<Cow<'_, str>> {
-    field.and_then(Value::string)
-}
-
 /// A string that carries text: null counts as absent, any other type is an error.
 pub(super) fn text<'d>(field: Option<Value<'d>>, name: &str) -> Result<Cow<'d, str>, DecodeError> {
     field.map_or(Ok(Cow::Borrowed("")), |field| field.expect_string(name))
@@ -167,11 +162,6 @@ pub(super) fn id(field: Option<Value<'_>>) -> Option<Text> {
 /// As [`id`], of an id that is not kept.
 pub(super) fn id_text(field: Option<Value<'_>>) -> Option<Cow<'_, str>> {
     loose(field).filter(|id| !id.is_empty() && id != "null")
-}
-
-/// A name: absent, null and empty are none.
-pub(super) fn name(field: Option<Value<'_>>) -> Option<Text> {
-    string(field).filter(|name| !name.is_empty()).map(Into::into)
 }
 
 /// Token counts; what does not look like them is none.

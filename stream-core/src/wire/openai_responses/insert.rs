@@ -5,9 +5,10 @@
 
 use bytes::Bytes;
 
-use super::templates::{self, Made};
+use super::templates;
 use super::write::{CHOICE, ListedItem, ResponsesWriter};
 use crate::delta::{Channel, DeltaKind, FinishKind};
+use crate::wire::template::Made;
 use crate::wire::writer::Grammar as _;
 use crate::wire::{Fate, Part};
 

@@ -35,13 +35,11 @@ pub(super) struct Told<'a> {
 impl<'a> Told<'a> {
     pub(super) fn read(item: Value<'a>, index: u32) -> Result<Self, DecodeError> {
         let item = item.expect_object("item")?;
-        let kind = grammar::string(item.get("type")).unwrap_or(Cow::Borrowed("unknown"));
+        let kind = item.word("type").unwrap_or(Cow::Borrowed("unknown"));
         let known = ItemType::of(&kind);
         let role = match known.map_or(Role::Unknown, |known| known.role) {
             // A search that the client is to run.
-            Role::Server if grammar::string(item.get("execution")).as_deref() == Some("client") => {
-                Role::Unknown
-            }
+            Role::Server if item.word("execution").as_deref() == Some("client") => Role::Unknown,
             role => role,
         };
         Ok(Self { index, kind, known, role, item })
@@ -59,7 +57,7 @@ impl<'a> Told<'a> {
 
     /// The name, where items of the type have one.
     pub(super) fn own_name(&self) -> Option<Text> {
-        grammar::name(self.item.get("name")).filter(|_| self.known.is_some_and(ItemType::is_named))
+        self.item.name("name").filter(|_| self.known.is_some_and(ItemType::is_named))
     }
 
     /// What a call of the API's own tools asks for.
@@ -282,7 +280,7 @@ pub(super) fn said(part: Value<'_>) -> Result<Said<'_>, DecodeError> {
 
 /// The type of a part.
 pub(super) fn part_kind(part: Value<'_>) -> Result<Option<Cow<'_, str>>, DecodeError> {
-    Ok(grammar::string(part.expect_object("part")?.get("type")))
+    Ok(part.expect_object("part")?.word("type"))
 }
 
 /// Whether a part has what belongs to a part of another type.

@@ -4,7 +4,7 @@ use super::ending::OpenItem;
 use super::item::SUMMARY;
 use super::kinds::Role;
 use crate::block::BlockKey;
-use crate::delta::{CallDelta, DeltaKind, Restated, Slot, Text};
+use crate::delta::{CallDelta, DeltaKind, Restated, Slot};
 use crate::few::Few;
 use crate::wire::numbering::WireNumbering;
 use crate::wire::turn::{Turn, Weight};
@@ -29,17 +29,10 @@ pub(super) struct Item {
     open: bool,
     /// The parts of its content, and those of its summary.
     parts: [WireNumbering; 2],
-    replaced: Option<Box<Replaced>>,
+    /// The call that a replaced one leaves as.
+    replaced: Option<Box<CallDelta>>,
     /// What its end has to say, while it is open on the wire.
     said: Option<Box<OpenItem>>,
-}
-
-/// What a replaced call says now.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Replaced {
-    pub(super) id: Option<Text>,
-    pub(super) name: Option<Text>,
-    pub(super) arguments: Option<Text>,
 }
 
 impl Items {
@@ -124,20 +117,17 @@ impl Items {
         self.numbering.insert()
     }
 
-    /// Text leaves in a part that was dropped: opens it after all, and its item if need be. Answers which of the two
-    /// the wire does not know.
-    pub(super) fn revive(&mut self, item: u32, part: u32) -> Revived {
-        let mut revived = Revived::default();
-        if let Some(known) = self.items.get_mut(item) {
-            if known.index.is_none() {
-                known.index = Some(self.numbering.insert());
-                known.open = true;
-                revived.item = true;
-            }
-            let (list, number) = list(part);
-            revived.part = known.parts[list].revive(number);
+    /// Opens a dropped part of which text is written after all, and its item where that was dropped too. The answer says
+    /// whether the item, and whether the part, is new to the client.
+    pub(super) fn revive(&mut self, item: u32, part: u32) -> (bool, bool) {
+        let Some(known) = self.items.get_mut(item) else { return (false, false) };
+        let is_new = known.index.is_none();
+        if is_new {
+            known.index = Some(self.numbering.insert());
+            known.open = true;
         }
-        revived
+        let (list, number) = list(part);
+        (is_new, known.parts[list].revive(number))
     }
 
     /// Whether any item of the upstream's has opened on the wire.
@@ -172,11 +162,7 @@ impl Items {
         }
         let opened = self.open(item, Role::Call(call.flavor), part.key, part.fate != Fate::Dropped);
         if part.fate == Fate::Edited {
-            opened.replaced = Some(Box::new(Replaced {
-                id: call.id.clone(),
-                name: call.name.clone(),
-                arguments: call.arguments.clone(),
-            }));
+            opened.replaced = Some(Box::new(call.clone()));
         }
     }
 
@@ -225,13 +211,6 @@ fn is_empty(copy: &Restated) -> bool {
     copy.name.is_none() && copy.body.as_deref().is_none_or(str::is_empty)
 }
 
-/// What [`Items::revive`] opened.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Revived {
-    pub(super) item: bool,
-    pub(super) part: bool,
-}
-
 impl Item {
     fn new(role: Role, key: Option<BlockKey>, index: Option<u64>, opened: bool) -> Self {
         Self { role, key, index, opened, open: opened, parts: Default::default(), replaced: None, said: None }
@@ -242,7 +221,7 @@ impl Item {
         self.opened
     }
 
-    pub(super) fn replaced(&self) -> Option<&Replaced> {
+    pub(super) fn replaced(&self) -> Option<&CallDelta> {
         self.replaced.as_deref()
     }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::grammar::{self, EVENT, Event, RESPONSE};
+use super::grammar::{EVENT, Event, RESPONSE};
 use super::items::Item;
 use super::kinds::{EventType, ItemType, PartType};
 use super::templates;
@@ -134,7 +134,7 @@ pub(super) fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, C
     if !event.is_object() {
         return (line.map(str::to_owned), Cow::Borrowed(data));
     }
-    let kind = grammar::string(event.get("type")).map(Cow::into_owned);
+    let kind = event.word("type").map(Cow::into_owned);
     if let Some(kind) = kind.as_deref().filter(|kind| is_ping(kind)) {
         return (Some(kind.to_owned()), Cow::Owned(ping::bare(kind, event)));
     }
@@ -172,7 +172,7 @@ fn items(response: Value<'_>) -> impl Iterator<Item = Value<'_>> {
 }
 
 fn cut_item<'d>(item: Value<'d>, rewrite: &mut Rewrite<'d>) {
-    let kind = grammar::string(item.get("type"));
+    let kind = item.word("type");
     let Some(own) = kind.as_deref().and_then(ItemType::of).and_then(|known| known.own) else { return };
     rewrite.cut_members(item, |name| ITEM_BODIES.contains(&name) && !own.contains(&name));
     for list in ["content", "summary"].iter().filter_map(|name| item.get(name)) {
@@ -181,7 +181,7 @@ fn cut_item<'d>(item: Value<'d>, rewrite: &mut Rewrite<'d>) {
 }
 
 fn cut_part<'d>(part: Value<'d>, rewrite: &mut Rewrite<'d>) {
-    let kind = grammar::string(part.get("type"));
+    let kind = part.word("type");
     if let Some(known) = kind.as_deref().and_then(PartType::of) {
         rewrite.cut_members(part, |name| PART_BODIES.contains(&name) && name != known.field);
     }

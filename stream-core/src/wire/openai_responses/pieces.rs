@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::grammar::{self, EVENT};
+use super::grammar::EVENT;
 use super::kinds::EventType;
 use crate::wire::document::{Of, Spans, Value};
 use crate::wire::pieces::PiecePlace;
@@ -23,7 +23,7 @@ pub(super) fn of(document: &str) -> Vec<Piece<'_>> {
         let name = PieceName::default().below(raw("output_index")).below(raw("content_index"));
         pieces.push(Piece::new(name, tokens.span().slice(document)));
     }
-    let kind = grammar::string(event.get("type")).unwrap_or_default();
+    let kind = event.word("type").unwrap_or_default();
     let is_known = EventType::of(&kind).is_some_and(|known| known.body.is_some());
     if let (Some(delta), None, false) = (event.get("delta"), event.get("output_index"), is_known) {
         let name = PieceName::default().below(&*kind);

@@ -66,10 +66,10 @@ fn read(line: Option<&str>, event: &Event<'_>, len: usize, into: &mut Decoded) -
 
 /// How a response ended, by its status.
 fn finish(status: &str, response: Value<'_>) -> FinishReason {
-    let reason = response.get("incomplete_details").and_then(|details| details.get("reason"));
+    let reason = response.get("incomplete_details").and_then(|details| details.word("reason"));
     let kind = match status {
         "completed" => FinishKind::Stop,
-        "incomplete" => match grammar::string(reason).as_deref() {
+        "incomplete" => match reason.as_deref() {
             Some("content_filter") => FinishKind::Filter,
             _ => FinishKind::Length,
         },
@@ -83,7 +83,7 @@ fn finish(status: &str, response: Value<'_>) -> FinishReason {
 fn meta(response: Value<'_>, into: &mut Decoded) {
     if into.wants_meta {
         into.id = grammar::id(response.get("id"));
-        into.model = grammar::name(response.get("model"));
+        into.model = response.name("model");
     }
 }
 
@@ -158,7 +158,7 @@ fn output(response: Value<'_>, telling: Telling, into: &mut Decoded) -> Result<(
 
 /// Holds `output_text`, which some servers write, against the messages whose text it repeats.
 fn all_text(response: Value<'_>) -> Result<(), DecodeError> {
-    let Some(said) = grammar::string(response.get("output_text")) else { return Ok(()) };
+    let Some(said) = response.word("output_text") else { return Ok(()) };
     let mut rest = said.as_ref();
     for told in item::listed(response)? {
         rest = told?.strip_text(rest)?;
@@ -211,7 +211,7 @@ fn restated(known: &EventType, slot: Slot, event: &Event<'_>) -> Result<Delta, D
     let body = event.get(field);
     let copy = match known.subject {
         Subject::Call(_) => Restated {
-            name: grammar::name(event.get("name")),
+            name: event.value().name("name"),
             body: grammar::loose(body).map(Into::into),
             ..Restated::default()
         },
@@ -257,8 +257,9 @@ fn foreign(kind: &str, bytes: usize) -> Delta {
 /// Whether the body says that it is a response object.
 pub(super) fn sniff_whole(body: &[u8]) -> bool {
     let mut spans = Spans::default();
-    let probe = std::str::from_utf8(body).ok().and_then(|text| spans.read(text, Of::Object(&PROBE)).ok());
-    probe.is_some_and(|probe| grammar::string(probe.get("object")).as_deref() == Some("response"))
+    spans
+        .probe(body, Of::Object(&PROBE))
+        .is_some_and(|probe| probe.word("object").as_deref() == Some("response"))
 }
 
 /// Reads a response object, or the error in its place.
@@ -278,7 +279,7 @@ fn whole(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
         return Ok(());
     }
     opening(response, Telling::Whole, into)?;
-    let status = grammar::string(response.get("status")).unwrap_or(Cow::Borrowed("completed"));
+    let status = response.word("status").unwrap_or(Cow::Borrowed("completed"));
     ends(&status, response, into);
     Ok(())
 }

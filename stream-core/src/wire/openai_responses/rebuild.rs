@@ -10,13 +10,13 @@ use bytes::Bytes;
 
 use super::grammar::{KEPT_OF_ERROR, KEPT_OF_ITEM, KEPT_OF_PART, KEPT_OF_RESPONSE};
 use super::item::SUMMARY;
-use super::items::{Item, Replaced};
+use super::items::Item;
 use super::kinds::{ItemType, PartType, Role};
 use super::normal::EVENT_BODIES;
 use super::source::Source;
 use super::templates;
 use super::write::{ListedItem, ResponsesWriter};
-use crate::delta::{CallFlavor, Channel, DeltaKind, Slot, Text};
+use crate::delta::{CallDelta, CallFlavor, Channel, DeltaKind, Slot, Text};
 use crate::json::{self, Object};
 use crate::wire::template::{object, renewed};
 use crate::wire::writer::Grammar as _;
@@ -188,12 +188,12 @@ impl ResponsesWriter {
     }
 
     fn revive_part(&mut self, item: u32, part: u32, channel: Channel, id: &str, out: &mut Vec<Bytes>) {
-        let revived = self.items.revive(item, part);
+        let (item_is_new, part_is_new) = self.items.revive(item, part);
         let Some(index) = self.items.index(item) else { return };
-        if revived.item {
+        if item_is_new {
             self.emit(templates::reopened_item(id, index, channel), out);
         }
-        if revived.part {
+        if part_is_new {
             let (number, is_summary) = (self.items.part_number(item, part), part >= SUMMARY);
             self.emit(
                 templates::reopened_part(&templates::At { id, index, number, is_summary }, channel),
@@ -284,7 +284,7 @@ fn call<'a>(
     raw: &'a str,
     kind: &str,
     flavor: CallFlavor,
-    replaced: Option<&Replaced>,
+    replaced: Option<&CallDelta>,
     now: Now,
 ) -> Option<Cow<'a, str>> {
     let body = match (now, replaced.and_then(|replaced| replaced.arguments.clone())) {

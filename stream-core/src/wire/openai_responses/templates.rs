@@ -5,15 +5,8 @@ use super::write::ResponsesWriter;
 use crate::delta::{CallDelta, CallFlavor, Channel};
 use crate::ending::Ending;
 use crate::json::{self, Object};
-use crate::wire::template::{MadeEvent, NULL, Raw, event, object};
+use crate::wire::template::{Made, MadeEvent, NULL, Raw, event, object};
 use crate::wire::writer::Templates;
-
-/// An inserted item: the events that say it, and how it stands in `output`.
-#[derive(Debug)]
-pub(super) struct Made {
-    pub(super) events: Vec<MadeEvent>,
-    pub(super) document: String,
-}
 
 /// A message with one text or refusal. `number` makes the id.
 pub(super) fn message(number: u32, index: u64, channel: Channel, text: &str) -> Made {
