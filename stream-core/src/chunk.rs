@@ -1,4 +1,4 @@
-//! One step, as a policy sees it.
+//! Chunks: the argument of a hook.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::delta::{Channel, Delta, DeltaKind, Slot, Text};
 use crate::json;
 use crate::sse::Frame;
 
-/// The payload or structure that came in one step.
+/// The payload or structure of one step.
 ///
 /// A hook sends, edits or buffers the chunk; a payload chunk that is neither sent nor buffered is discarded:
 ///
@@ -35,8 +35,8 @@ use crate::sse::Frame;
 /// assert_eq!((view.choices[0].reasoning.as_str(), view.choices[0].content.as_str()), ("", "Well, darn."));
 /// ```
 ///
-/// Not `Clone`, and sendable only in its own hook: afterwards its block is flushed, replaced or discarded by
-/// [key](BlockKey) (rule 10).
+/// A chunk is not `Clone`, and can be sent only in its own hook. Later hooks settle the block of the chunk by its
+/// [key](BlockKey) ([rule 10](crate::guide::rules#rule-10)).
 #[derive(Debug)]
 #[must_use = "a payload chunk that is neither sent nor buffered is discarded"]
 pub struct Chunk {
@@ -86,15 +86,15 @@ impl Chunk {
         }
     }
 
-    /// The fields of its channel that the text stands in, one bit each; none for all. A client may read any of them and
+    /// The fields of the frame that hold the text, one bit per field of the channel; no bit for all of them. A client may read one field and
     /// not the others (chat: `reasoning` beside `reasoning_content`, a string or a list as `content`).
     #[must_use]
     pub fn fields(&self) -> u16 {
         self.fields
     }
 
-    /// The fragment of text in an opaque chunk that clients put together over the chunks of its block: the input of a
-    /// tool that the provider runs, the code that it interprets.
+    /// The fragment of text in an opaque chunk, which clients join over the chunks of the block: the input of a tool that the provider runs,
+    /// the code that it interprets.
     #[must_use]
     pub fn fragment(&self) -> Option<&str> {
         match self.kind {
@@ -103,20 +103,20 @@ impl Chunk {
         }
     }
 
-    /// Whether it is payload: the policy decides whether it leaves. Everything else leaves by itself.
+    /// Returns whether the chunk is payload. The policy decides over payload; every other step is written to the client without a decision.
     #[must_use]
     pub fn is_payload(&self) -> bool {
         matches!(self.kind, ChunkKind::Text(_) | ChunkKind::ToolCall | ChunkKind::Opaque)
     }
 
-    /// Whether it opens or continues a tool call.
+    /// Returns whether the chunk opens or continues a tool call.
     #[must_use]
     pub fn is_tool_call(&self) -> bool {
         self.kind == ChunkKind::ToolCall
     }
 
-    /// The same chunk with other text. Only text chunks have one: on any other it has no effect. Signed reasoning
-    /// cannot say anything else: there the chunk leaves without its text (rule 22).
+    /// Replaces the text of a text chunk; other chunks stay as they are. The text of [signed](crate::TextBlock::is_signed) reasoning cannot be
+    /// replaced: such a chunk is sent without its text ([rule 22](crate::guide::rules#rule-22)).
     pub fn with_text(mut self, text: impl Into<String>) -> Self {
         if matches!(self.kind, ChunkKind::Text(_)) {
             self.edit(text.into());
@@ -124,8 +124,7 @@ impl Chunk {
         self
     }
 
-    /// The same chunk with another fragment of arguments. Only tool call chunks have one: on any other it has no
-    /// effect.
+    /// Replaces the fragment of arguments of a tool call chunk; other chunks stay as they are.
     pub fn with_arguments(mut self, arguments: impl Into<String>) -> Self {
         if self.kind == ChunkKind::ToolCall {
             self.edit(arguments.into());
@@ -154,7 +153,7 @@ impl Chunk {
     }
 
     fn edit(&mut self, body: String) {
-        // The same text is no edit: the frame may still leave as it came.
+        // The same text is no edit: the frame may still be written byte for byte.
         self.edit = (self.body.as_ref().map(Body::as_str) != Some(body.as_str())).then(|| body.into());
     }
 
@@ -163,11 +162,11 @@ impl Chunk {
     }
 }
 
-/// What a chunk says.
+/// The text or arguments of a chunk.
 pub(crate) enum Body {
     /// A text of its own.
     Text(Text),
-    /// A slice of what was read, which is UTF-8.
+    /// A slice of a read, which is UTF-8.
     Slice(Bytes),
     /// A copy of a short text, and its length: cheaper than a slice, which may have to be the first of its read.
     Short([u8; Body::SHORT], u8),
@@ -177,7 +176,7 @@ impl Body {
     /// The longest text that is copied.
     pub(crate) const SHORT: usize = 30;
 
-    /// A copy of a text, if it is short.
+    /// Copies a text, if it is short.
     pub(crate) fn short(text: &str) -> Option<Self> {
         let mut short = [0; Self::SHORT];
         short.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
@@ -217,13 +216,13 @@ fn fragment(data: &[u8]) -> Option<Text> {
 pub enum ChunkKind {
     /// Payload: text of a channel.
     Text(Channel),
-    /// Payload: a tool call opens, or more of its arguments come.
+    /// Payload: the opening of a tool call, or a fragment of its arguments.
     ToolCall,
-    /// Payload: something opaque.
+    /// Payload: a piece of an opaque block.
     Opaque,
-    /// A block is complete, and nothing else: there is nothing to send.
+    /// The completion of a block. The step has no payload to send.
     Completed,
-    /// Structure: shown, and leaves by itself.
+    /// Structure: written to the client, in order, without a decision.
     Structure(Structure),
 }
 
@@ -231,18 +230,18 @@ pub enum ChunkKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Structure {
-    /// The stream, a block or an item opens, or a role came.
+    /// The opening of the stream, a block or an item, or a role.
     Opening,
-    /// A choice ends.
+    /// The end of a choice.
     Finish,
     /// Token counts.
     Usage,
-    /// The upstream reports an error.
+    /// An error that the upstream reports.
     Error,
     /// The terminal marker.
     Terminal,
-    /// A copy, an annotation or a signature of a block: it shares the block's fate.
+    /// A copy, an annotation or a signature of a block, which shares the fate of the block.
     Attached,
-    /// A ping or comment of the upstream, or anything without output in it.
+    /// A ping or comment of the upstream, or a frame without output.
     Filler,
 }

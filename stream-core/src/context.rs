@@ -1,4 +1,4 @@
-//! What a hook may do.
+//! The effects of a hook.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,22 +19,22 @@ use crate::wire::Traits;
 ///
 /// | step | the hook | becomes |
 /// |---|---|---|
-/// | payload (text, tool call, opaque) | [`send`](Self::send) | leaves when everything before it in its choice has |
-/// | | `send` of an edited chunk | leaves with the new text or arguments; its frame is written anew |
+/// | payload (text, tool call, opaque) | [`send`](Self::send) | written to the client behind everything before it in its choice |
+/// | | `send` of an edited chunk | written with the new text or arguments; its frame is made anew |
 /// | | [`buffer`](Self::buffer) | held, in its place |
 /// | | [`settle`](Self::settle) of its block | shares the verdict over what is held of the block |
 /// | | nothing, block under [`decide`](Self::decide) | held until the verdict |
 /// | | nothing | discarded, and recorded |
-/// | held | [`flush`](Self::flush), [`Verdict::Release`] | leaves as it came |
-/// | | [`release`](Self::release) | the oldest chunks leave, as they came or edited |
-/// | | [`Verdict::Drop`] | does not leave; a notice may leave in its place |
-/// | | [`Verdict::Replace`] | leaves as one piece with the new content |
+/// | held | [`flush`](Self::flush), [`Verdict::Release`] | written unchanged |
+/// | | [`release`](Self::release) | the oldest chunks are written, unchanged or edited |
+/// | | [`Verdict::Drop`] | dropped; a notice may take its place |
+/// | | [`Verdict::Replace`] | written as one piece with the new content |
 /// | | [`Decide::after`] | gets that verdict when the time is over, unless settled before |
 /// | | still held after `on_end` | dropped, and recorded |
-/// | structure (opening, finish, usage, ping, terminal marker …) | anything | leaves by itself, in order |
+/// | structure (opening, finish, usage, ping, terminal marker …) | anything | written in order, without a decision |
 /// | completion | anything | nothing to send; the time to settle the block, or to have it judged |
 /// | any | [`terminate`](Self::terminate) | what is held is dropped, the client gets the ending, nothing follows |
-/// | any | returns `Err`, panics, takes too long | nothing staged takes place; [`OnFailure`](crate::policy::OnFailure) says the rest |
+/// | any | returns `Err`, panics, exceeds its time limit | no staged effect takes place; [`OnFailure`](crate::policy::OnFailure) decides the rest |
 ///
 /// ```
 /// use stream_core::{Replacement, Verdict, policy_fn};
@@ -77,7 +77,7 @@ impl<'a> Context<'a> {
         Self { step, now, choice, state, accounts, request, traits, effects: Effects::default() }
     }
 
-    /// What the host knows of the request.
+    /// The facts of the request.
     pub fn request(&self) -> &'a Request {
         self.request
     }
@@ -88,36 +88,34 @@ impl<'a> Context<'a> {
         self.now
     }
 
-    /// Sends this step's chunk, as it is or edited. The chunk leaves when everything before it has (rule 11). Structure and
-    /// completions leave by themselves: sending them changes nothing.
+    /// Sends the chunk of this step, unchanged or edited. The chunk is written to the client behind everything before it ([rule 11](crate::guide::rules#rule-11)). Structure
+    /// is written without a decision: sending it has no effect.
     pub fn send(&mut self, chunk: Chunk) {
         if self.owns(&chunk) && chunk.is_payload() {
             self.push(Effect::Send { edit: chunk.edit });
         }
     }
 
-    /// Holds this step's chunk, in its place. An edited chunk is held edited.
+    /// Holds the chunk of this step, in its place. An edited chunk is held with its edit.
     pub fn buffer(&mut self, chunk: Chunk) {
         if self.owns(&chunk) && chunk.is_payload() {
             self.push(Effect::Buffer { edit: chunk.edit });
         }
     }
 
-    /// Releases everything this policy holds, but for blocks under [`decide`](Self::decide). At the completion of a
-    /// block, calls that overlap it and still go on stay held: they will complete by themselves (rule 1).
+    /// Releases everything that this policy holds, except for blocks under [`decide`](Self::decide). At the completion of a block, open calls
+    /// that overlap the block stay held: each has a completion of its own ([rule 1](crate::guide::rules#rule-1)).
     pub fn flush(&mut self) {
         self.push(Effect::Flush);
     }
 
-    /// Applies a verdict to a block: to what is held of it, to this step's chunk if the chunk is of that block and nothing was
-    /// said of it, and, but for [`Verdict::Release`], to what is still to come of it. A judge that the block is under is
-    /// dropped: its verdict no longer counts.
+    /// Applies a verdict to a block: to its held parts, to the chunk of this step if the chunk belongs to the block and was neither sent nor
+    /// buffered, and, except for [`Verdict::Release`], to the deltas of the block that are still to come. A judge of the block is dropped.
     ///
     /// # Errors
     ///
-    /// When the block is not known. For a replacement, also when something of the block has left, nothing of it is held, or
-    /// the block cannot be replaced so: arguments that are no JSON object where the format takes nothing else, a call that
-    /// was not written as text.
+    /// When the block is not known. For a replacement, also when a part of the block was released, no part of it is held, or the block cannot be
+    /// replaced in this way: arguments that are no JSON object where the format requires one, a call that was not written as text.
     pub fn settle(&mut self, key: BlockKey, verdict: Verdict) -> Result<(), EffectError> {
         let block = self.state.block(key).ok_or(EffectError::UnknownBlock)?;
         if let Verdict::Replace(with) = &verdict {
@@ -131,13 +129,11 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
-    /// Releases the oldest held chunks of a block, each as it came or with other text or arguments; what is behind them stays
-    /// held.
+    /// Releases the oldest held chunks of a block, each unchanged or with other text or arguments; later chunks stay held.
     ///
-    /// This is how text that is matched across chunks leaves: a chunk that is not decided is
-    /// [buffered](Self::buffer), and says what it is to say when a later one has decided it. A chunk that this hook
-    /// has buffered counts. Chunks that leave as they came are not recorded; edits are, with the reason. Text that
-    /// becomes empty does not leave, and signed reasoning is emptied (rule 22).
+    /// A policy that matches text across chunks [buffers](Self::buffer) a chunk until a later chunk decides over it, and then releases it. A
+    /// chunk that this hook has buffered counts. Edits are recorded, with the reason; unchanged chunks are not. A chunk whose text becomes empty
+    /// is dropped, and signed reasoning is emptied ([rule 22](crate::guide::rules#rule-22)).
     pub fn release(&mut self, key: BlockKey, release: Release) {
         self.push(Effect::Release { key, release });
     }
@@ -146,8 +142,8 @@ impl<'a> Context<'a> {
     ///
     /// # Errors
     ///
-    /// [`EffectError::NoPlace`] after the choice has finished, and behind a tool call where the format allows no text
-    /// there (rule 21). That the text found no place is recorded, whatever the hook makes of the error.
+    /// [`EffectError::NoPlace`] after the finish of the choice, and behind a tool call where the format allows no text there
+    /// ([rule 21](crate::guide::rules#rule-21)). The missing text is recorded, whatever the hook does with the error.
     pub fn insert(&mut self, text: impl Into<String>) -> Result<(), EffectError> {
         let over = self.accounts.is_over(self.choice.unwrap_or(0));
         // A call that opens in this step and is not sent yet stands behind the text.
@@ -166,16 +162,16 @@ impl<'a> Context<'a> {
         self.push(Effect::Terminate(ending));
     }
 
-    /// Has a block decided by a judge, or by time (rule 13): takes a future, or a [`Decide`] with a deadline and a fallback.
+    /// Starts a judge over a block, or sets a time for a verdict ([rule 13](crate::guide::rules#rule-13)). The argument is a future, or a [`Decide`] with a deadline and a
+    /// fallback.
     ///
-    /// The block is held until the judge answers, while the stream is read on and other blocks are judged beside it. The
-    /// future is first polled after this hook has returned, and dropped at once when its verdict can no longer count: its
-    /// deadline has passed, the block was settled otherwise, the stream has ended. An error, a panic or the deadline drops
-    /// the block (or, failing open, releases it).
+    /// The block is held until the judge returns, while the stream is read on and other blocks are judged. The future is first polled after this
+    /// hook has returned, and dropped as soon as its verdict cannot count any more: its deadline has passed, the block was settled otherwise,
+    /// the stream has ended. An error, a panic or the deadline drops the block; a stage that fails open releases it.
     ///
     /// # Errors
     ///
-    /// When the block is not known; for a judge, also when the block is already under one, or something of it has left.
+    /// When the block is not known; for a judge, also when the block already has one, or a part of the block was released.
     pub fn decide(&mut self, key: BlockKey, decide: impl Into<Decide>) -> Result<(), EffectError> {
         let Decide { judge, within, otherwise } = decide.into();
         let Some(future) = judge else {
@@ -194,12 +190,12 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
-    /// What the hook staged.
+    /// The staged effects.
     pub(crate) fn into_effects(self) -> Effects {
         self.effects
     }
 
-    /// Errs unless the block is known and nothing of it has left or is staged to leave.
+    /// Checks that the block is known and that no part of it was released, or is staged to be.
     fn untouched(&self, key: BlockKey) -> Result<(), EffectError> {
         if self.state.block(key).is_none() {
             return Err(EffectError::UnknownBlock);
@@ -216,14 +212,14 @@ impl<'a> Context<'a> {
         if left || sent || staged { Err(EffectError::AlreadyLeft) } else { Ok(()) }
     }
 
-    /// Whether something else can stand in a block's place: it is held, and nothing of it has left.
+    /// Checks that a block can be replaced: a part of it is held, and none was released.
     fn replaceable(&self, key: BlockKey) -> Result<(), EffectError> {
         self.untouched(key)?;
         let held = self.accounts.get(key).is_some_and(|account| account.undecided > 0);
         if held || self.state.current == Some(key) { Ok(()) } else { Err(EffectError::NothingHeld) }
     }
 
-    /// Whether the hook has said what becomes of its chunk.
+    /// Returns whether the hook has sent or buffered its chunk.
     fn is_staged(&self) -> bool {
         self.effects.decide_chunk()
     }
@@ -243,25 +239,25 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Why an effect is not possible.
+/// The reason why an effect is not possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EffectError {
     /// No block has this key.
     UnknownBlock,
-    /// Something of the block has left.
+    /// A part of the block was released.
     AlreadyLeft,
-    /// Nothing of the block is held.
+    /// No part of the block is held.
     NothingHeld,
-    /// The block is already under a decision.
+    /// The block already has a judge.
     AlreadyDeciding,
-    /// There is no place for text here.
+    /// The format has no place for text here.
     NoPlace,
-    /// The format's arguments are a JSON object, and the replacement is none.
+    /// The format requires a JSON object as arguments, and the replacement is none.
     NotAnObject,
     /// The call was not written as text.
     NotWritten,
-    /// The replacement is other arguments, and the block is no tool call.
+    /// The replacement has arguments, and the block is no tool call.
     NotACall,
 }
 
@@ -282,10 +278,10 @@ impl fmt::Display for EffectError {
 
 impl std::error::Error for EffectError {}
 
-/// What a hook staged, in order.
+/// The staged effects of a hook, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Effects {
-    /// The chunk was sent as it came, first of all: what most hooks do needs no list.
+    /// The chunk was sent unchanged, as the first effect: most hooks do only this, and need no list.
     sent: bool,
     rest: Vec<Effect>,
     pub(crate) misuse: Option<&'static str>,
@@ -299,17 +295,17 @@ impl Effects {
         }
     }
 
-    /// That the chunk was sent as it came, and nothing else.
+    /// The effects of a hook that sends its chunk unchanged.
     pub(crate) fn sent() -> Self {
         Self { sent: true, ..Self::default() }
     }
 
-    /// Whether the chunk was sent as it came, and nothing else was done.
+    /// Returns whether the chunk was sent unchanged, and nothing else was staged.
     pub(crate) fn only_sent(&self) -> bool {
         self.sent && self.rest.is_empty() && self.misuse.is_none()
     }
 
-    /// Whether something was said of the chunk itself.
+    /// Returns whether the chunk was sent or buffered.
     pub(crate) fn decide_chunk(&self) -> bool {
         let decides = |effect: &Effect| matches!(effect, Effect::Send { .. } | Effect::Buffer { .. });
         self.sent || self.rest.iter().any(decides)

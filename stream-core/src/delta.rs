@@ -1,7 +1,7 @@
-//! What a frame says, normalised over the wire formats.
+//! Deltas: the content of a frame, in the same types for all wire formats.
 //!
-//! A [wire format](crate::wire::WireFormat) turns a frame into [`Delta`]s, in wire order. Each becomes one
-//! *part* of that frame, with a fate of its own; the frame leaves when the fate of every part is known.
+//! A [wire format](crate::wire::WireFormat) reads a frame into [`Delta`]s, in wire order. Each delta becomes one *part* of that frame, with a
+//! fate of its own; the frame is written when the fate of every part is known.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,45 +9,45 @@ use std::time::Duration;
 
 use crate::text_calls::{TextCall, UnparsedCall};
 
-/// Text shared without copying between the fold, the policy and the writer.
+/// Text that the fold, the policy and the writer share without copies.
 pub type Text = Arc<str>;
 
-/// One thing a frame says.
+/// One thing that a frame says: a piece of text or of a call, an opening, an end, a copy, a count.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Delta {
-    /// The choice (chat) or candidate (Gemini) it belongs to. `None` for what belongs to the whole stream:
-    /// openings, usage, pings, the terminal marker.
+    /// The choice (chat) or candidate (Gemini) of the delta. Openings, usage, pings and the terminal marker belong to the whole stream, and
+    /// have none.
     pub choice: Option<u32>,
-    /// The block it speaks of, as the wire names it.
+    /// The block of the delta, as the wire names it.
     pub slot: Slot,
-    /// What it says.
+    /// The kind of the delta, with its content.
     pub kind: DeltaKind,
-    /// Where it stands in the data of its frame.
+    /// The place of the delta in the data of its frame.
     pub site: Site,
 }
 
 impl Delta {
-    /// A delta that belongs to no choice and no block.
+    /// Creates a delta of no choice and no block.
     #[must_use]
     pub fn stream(kind: DeltaKind) -> Self {
         Self { choice: None, slot: Slot::None, kind, site: Site::default() }
     }
 
-    /// A delta of a choice.
+    /// Creates a delta of a choice.
     #[must_use]
     pub fn new(choice: u32, slot: Slot, kind: DeltaKind) -> Self {
         Self { choice: Some(choice), slot, kind, site: Site::default() }
     }
 
-    /// The same delta, said by this element of the frame's data.
+    /// Sets the element of the frame's data that says the delta.
     #[must_use]
     pub fn at(mut self, element: Span) -> Self {
         self.site.element = element;
         self
     }
 
-    /// The same delta, in the choice that stands here, which is the one at `position` of its frame.
+    /// Sets the span of the choice around the delta, and the position of that choice in the frame.
     #[must_use]
     pub fn held_by(mut self, holder: Span, position: u32) -> Self {
         self.site.holder = holder;
@@ -55,9 +55,8 @@ impl Delta {
         self
     }
 
-    /// The same delta, whose text stands in these of its channel's fields, one bit each: a client may read any of them
-    /// and not the others (chat: `reasoning` and `reasoning_content`, a string and a list as `content`). No bit stands
-    /// for all of them.
+    /// Sets the fields that hold the text, one bit per field of the channel: a client may read one field and not the others (chat: `reasoning`
+    /// and `reasoning_content`, a string and a list as `content`). No bit means all fields.
     #[must_use]
     pub fn read_in(mut self, fields: u16) -> Self {
         self.site.fields = fields;
@@ -65,25 +64,25 @@ impl Delta {
     }
 }
 
-/// Where a delta stands in the data of its frame, or in a whole body. A writer takes the bytes of a delta from there, and
-/// never looks for them again.
+/// The place of a delta in the data of its frame, or in a whole body. A writer takes the bytes of the delta from there, without a second
+/// search.
 ///
-/// A delta that is made here (inserted text, or one of a format that gives no spans) stands nowhere: its spans are empty.
+/// A delta that was not read (inserted text, or a delta of a format that gives no spans) has empty spans.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Site {
-    /// The JSON value that says it and can be kept or cut as one piece: an item of a list, an object, or the value of a
-    /// member. Several deltas of one element have the same span.
+    /// The JSON value that says the delta and can be kept or cut as one piece: an item of a list, an object, or the value of a member.
+    /// Several deltas of one element have the same span.
     pub element: Span,
-    /// The choice or candidate around the element; empty for what stands in none.
+    /// The choice or candidate around the element; empty for a delta of the whole stream.
     pub holder: Span,
-    /// The position of that choice among those of its frame.
+    /// The position of that choice among the choices of its frame.
     pub position: u32,
-    /// The fields that the text stands in: see [`Delta::read_in`].
+    /// The fields that hold the text: see [`Delta::read_in`].
     pub fields: u16,
-    /// The element opens the numbered block of the slot, rather than goes on with it, where the kind of the delta tells neither.
+    /// The element opens the numbered block of the slot, where the kind of the delta does not show whether it opens or continues the block.
     pub(crate) opens: bool,
-    /// Set on pieces of a text in which calls were found; writers never see one.
+    /// Set on pieces of a text in which calls were found. Writers never see such pieces.
     pub(crate) split: Option<Split>,
 }
 
@@ -104,14 +103,13 @@ pub struct Span {
 }
 
 impl Span {
-    /// The bytes from `start` to before `end`.
+    /// The span from `start` to before `end`.
     #[must_use]
     pub fn new(start: usize, end: usize) -> Self {
         Self { start: clamp(start), end: clamp(end) }
     }
 
-    /// Where `part`, a slice of `data`, stands in it; `None` if it is no slice of `data`. Parsers that borrow from the
-    /// data give such slices.
+    /// The span of `part`, which is a slice of `data`, as parsers that borrow from the data give them; `None` if `part` is no slice of `data`.
     #[must_use]
     pub fn of(part: &str, data: &str) -> Option<Self> {
         let start = (part.as_ptr() as usize).checked_sub(data.as_ptr() as usize)?;
@@ -131,7 +129,7 @@ impl Span {
         self.end as usize
     }
 
-    /// Whether no byte is in it.
+    /// Returns whether the span has no bytes.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.start >= self.end
@@ -144,29 +142,29 @@ impl Span {
     }
 }
 
-/// Which piece of a text a delta is, where calls were found in it.
+/// The place of a delta in a text in which calls were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Split {
-    /// The piece.
+    /// The number of the piece.
     pub(crate) piece: u32,
-    /// The call it belongs to.
+    /// The call of the piece.
     pub(crate) call: Option<u32>,
-    /// The wrapper around calls, or the reasoning tags, that it stands in; numbered as items are, and unlike them.
+    /// The wrapper around calls, or the reasoning tags, around the piece. Sections have numbers in the range of items, and share none with them.
     pub(crate) section: Option<u32>,
-    /// Since when the call it begins has waited for its end, and in how many bytes of frames it stands.
+    /// For the first piece of a call: the time since which the call has waited for its end, and the bytes of the frames that hold it.
     pub(crate) waited: Option<(Duration, usize)>,
 }
 
-/// How the wire names the block a delta speaks of.
+/// The block of a delta, as the wire names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Slot {
     /// No block.
     None,
-    /// The running text of the delta's channel: consecutive text of one channel is one block, anything else
-    /// of the choice in between ends it (chat, Gemini).
+    /// The running text of the delta's channel: consecutive text of one channel is one block, and any other delta of the choice ends it
+    /// (chat, Gemini).
     Run,
-    /// As [`Run`](Self::Run), for the transcript of spoken audio: content, in a block of its own.
+    /// The transcript of spoken audio: running content, in a block of its own.
     Speech,
     /// A call named by index and id, either of which may be missing, repeated or wrong (chat; Gemini without both).
     Call {
@@ -194,74 +192,73 @@ impl Slot {
     }
 }
 
-/// What a [`Delta`] says.
+/// The kinds of deltas.
 ///
-/// *Payload* is decided by the policy; *structure* leaves by itself, in order; *followers* share the fate of the
-/// block they speak of.
+/// A policy decides over *payload*. *Structure* is written to the client in order, without a decision. *Followers* share the fate of their
+/// block.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum DeltaKind {
     /// Payload: text of a channel. Never empty, unless it opens a block in a numbered slot.
     Text {
-        /// Which kind of text.
+        /// The channel.
         channel: Channel,
         /// The text, decoded.
         text: Text,
     },
-    /// Payload: a tool call's opening, or more of its arguments, or both.
+    /// Payload: the opening of a tool call, a fragment of its arguments, or both.
     Call(CallDelta),
-    /// Payload: something that is neither text nor a call the client runs. In a numbered slot it continues the
-    /// block there.
+    /// Payload: neither text nor a call that the client runs. In a numbered slot the delta continues the block of the slot.
     Opaque {
-        /// The provider's word for it: `server_tool_use`, `web_search_call`, `inlineData` …
+        /// The provider's word: `server_tool_use`, `web_search_call`, `inlineData` …
         kind: Text,
-        /// Who runs it.
+        /// The party that runs the call.
         runs: Runs,
-        /// How many bytes of payload it carries.
+        /// The number of bytes of payload.
         bytes: usize,
     },
-    /// Payload: what began like a call in the text and is none.
+    /// Payload: a text that begins like a call and is none.
     Unparsed(Arc<UnparsedCall>),
-    /// Follower: a numbered text block opens. It leaves with the first text of the block.
+    /// Follower: a numbered text block opens. The opening is written with the first text of the block.
     Start {
-        /// Which kind of text it will hold.
+        /// The channel of the block.
         channel: Channel,
     },
     /// Follower: an item that holds several blocks opens (Responses `output_item.added` of a message or a
     /// reasoning item). Its slot is the item's [`Slot::ITEM`].
     ItemStart {
-        /// The channel of its parts. A reasoning item always leaves (rule 22), a message with its first text.
+        /// The channel of its parts. A reasoning item is always written ([rule 22](crate::guide::rules#rule-22)), a message with its first text.
         channel: Channel,
     },
     /// Follower: the block in the slot is complete; for [`Slot::ITEM`] the item and all its parts.
     Stop,
-    /// Follower: says again what the block in the slot holds (rule 19).
+    /// Follower: a copy of the block in the slot ([rule 19](crate::guide::rules#rule-19)).
     Copy(Restated),
-    /// Follower: more of the text of a call that was written as text. Leaves as the call does.
+    /// Follower: a further piece of the text of a call that was written as text. The piece shares the fate of the call.
     CallText,
-    /// Follower: tags around calls or reasoning that were written as text. They leave with what they stand around.
+    /// Follower: tags around calls or reasoning that were written as text. The tags share the fate of the blocks between them.
     Markup {
-        /// The closing tags.
+        /// `true` for closing tags.
         closes: bool,
     },
-    /// Follower: rides on the block in the slot, or with [`Slot::Run`] on the choice: citations, grounding,
-    /// log probabilities. Leaves only if the block left untouched.
+    /// Follower: an annotation of the block in the slot, or with [`Slot::Run`] of the choice: citations, grounding, log probabilities. The
+    /// annotation is written only if the block was written untouched.
     Annotation {
-        /// Waits for the choice's next payload and shares its fate: `logprobs` without a delta can spell
-        /// the name of a call that has not opened yet.
+        /// `true` if the annotation shares the fate of the next payload of the choice: `logprobs` without a delta can spell the name of a call
+        /// that has not opened yet.
         ahead: bool,
     },
-    /// Structure: a signature or encrypted form of the block in the slot. Always leaves (rule 22).
+    /// Structure: a signature or encrypted form of the block in the slot, which is always written ([rule 22](crate::guide::rules#rule-22)).
     Signature,
-    /// Structure: a choice ends.
+    /// Structure: the end of a choice.
     Finish(FinishReason),
     /// Structure: token counts.
     Usage(Usage),
-    /// Structure: an error reported in the stream itself.
+    /// Structure: an error that the upstream reports in the stream.
     Error(UpstreamError),
     /// Structure: the terminal marker (`[DONE]`, `message_stop`, `response.completed`).
     Terminal,
-    /// Structure: the stream opens.
+    /// Structure: the opening of the stream.
     Opening,
     /// Structure: a role without payload.
     Role,
@@ -269,14 +266,14 @@ pub enum DeltaKind {
     Ping,
     /// Structure: an SSE comment or blank lines.
     Comment,
-    /// Structure: nothing of the above, and nothing a client could read as output.
+    /// Structure: any other frame in which a client can read no output.
     Meta,
-    /// The stage before says that a block is complete. Made between stages: formats neither read nor write it.
+    /// The completion of a block, from a stage to the next one. Formats neither read nor write this kind.
     Completed,
 }
 
 impl DeltaKind {
-    /// Whether the policy decides over it.
+    /// Returns whether the delta is payload, over which a policy decides.
     #[must_use]
     pub fn is_payload(&self) -> bool {
         match self {
@@ -286,7 +283,7 @@ impl DeltaKind {
         }
     }
 
-    /// Whether it says something of a block, or opens one: what must not come after the terminal marker (rule 8).
+    /// Returns whether the delta opens or continues a block. Such a delta behind the terminal marker is a violation (rule 8).
     pub(crate) fn speaks(&self) -> bool {
         self.is_payload()
             || matches!(
@@ -300,7 +297,7 @@ impl DeltaKind {
     }
 }
 
-/// More of a tool call. Everything is optional, since providers leave out, repeat and empty every field.
+/// The opening of a tool call, or a further piece of it. Every field is optional, since providers omit, repeat and empty each of them.
 ///
 /// ```
 /// use stream_core::delta::CallDelta;
@@ -321,20 +318,20 @@ pub struct CallDelta {
     pub name: Option<Text>,
     /// A fragment of the arguments as raw JSON text; `None` when absent or null.
     pub arguments: Option<Text>,
-    /// What kind of call it is.
+    /// The kind of the call.
     pub flavor: CallFlavor,
-    /// The wire says that a call opens here, whatever the ids say.
+    /// `true` if the wire opens a call here, whatever the ids are.
     pub starts: bool,
-    /// The opening of this call was not in the stream (it was resumed).
+    /// `true` if the stream was resumed behind the opening of the call.
     pub unopened: bool,
-    /// The model wrote the call as text: this is where and how.
+    /// The text of the call, if the model wrote the call as text.
     pub written: Option<Arc<TextCall>>,
-    /// The text that a policy put in the place of the one that was written.
+    /// The text of a policy, in place of the text of the call.
     pub(crate) instead: Option<Text>,
 }
 
 impl CallDelta {
-    /// A function call that comes in one piece.
+    /// Creates a function call in one piece.
     #[must_use]
     pub fn whole(id: impl Into<Text>, name: impl Into<Text>, arguments: impl Into<Text>) -> Self {
         Self {
@@ -347,7 +344,7 @@ impl CallDelta {
     }
 }
 
-/// The kinds of calls a client executes (rule 7).
+/// The kinds of calls that a client executes ([rule 7](crate::guide::rules#rule-7)).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CallFlavor {
@@ -363,7 +360,7 @@ pub enum CallFlavor {
     Builtin,
 }
 
-/// What a copy says about its block.
+/// The content of a copy.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Restated {
@@ -373,19 +370,18 @@ pub struct Restated {
     pub name: Option<Text>,
     /// The whole text or arguments, where the copy has them.
     pub body: Option<Text>,
-    /// The kind of call, where the copy is of a call: a call that is first seen here is of this kind.
+    /// The kind of call, for a copy of a call. A call without deltas before the copy is of this kind.
     pub flavor: CallFlavor,
-    /// Who runs it, where the copy is of something opaque: `name` is then the provider's word for it.
+    /// The party that runs the call, for a copy of an opaque block: `name` is then the provider's word for the block.
     pub runs: Option<Runs>,
-    /// The tool that something opaque names, where it is a call of one.
+    /// The tool that an opaque block names, if the block is a call.
     pub tool: Option<Text>,
-    /// Set by the fold: no delta came before, so this *is* the payload (rule 19; LM Studio sends arguments only
-    /// so).
+    /// Set by the fold where the block has no deltas before the copy: the copy *is* the payload ([rule 19](crate::guide::rules#rule-19); LM Studio sends arguments only so).
     pub is_first: bool,
 }
 
 impl Restated {
-    /// A copy of text or arguments.
+    /// Creates a copy of text or arguments.
     #[must_use]
     pub fn body(body: impl Into<Text>) -> Self {
         Self { body: Some(body.into()), ..Self::default() }
@@ -396,7 +392,7 @@ impl Restated {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Channel {
-    /// What the user reads.
+    /// The answer for the user.
     Content,
     /// Reasoning, thinking, thoughts.
     Reasoning,
@@ -404,17 +400,17 @@ pub enum Channel {
     Refusal,
 }
 
-/// Who runs what an opaque block asks for.
+/// The party that runs the call in an opaque block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Runs {
-    /// The provider did, or will.
+    /// The provider.
     Server,
-    /// Not known: gates treat it as a call.
+    /// Not known: gates treat the block as a call of the client.
     Unknown,
 }
 
-/// Why a choice ended, typed, with the provider's own word.
+/// The reason of the end of a choice: a kind, and the provider's word.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FinishReason {
     kind: FinishKind,
@@ -422,13 +418,13 @@ pub struct FinishReason {
 }
 
 impl FinishReason {
-    /// A reason with the provider's word for it.
+    /// Creates a reason from its kind and the provider's word.
     #[must_use]
     pub fn new(kind: FinishKind, raw: impl Into<Text>) -> Self {
         Self { kind, raw: raw.into() }
     }
 
-    /// The typed reason.
+    /// The kind.
     #[must_use]
     pub fn kind(&self) -> FinishKind {
         self.kind
@@ -475,7 +471,7 @@ pub enum FinishKind {
     Other,
 }
 
-/// Token counts, as far as they were sent.
+/// Token counts, as far as the upstream has sent them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
@@ -483,18 +479,18 @@ pub struct Usage {
     pub input: Option<u64>,
     /// Tokens of the answer.
     pub output: Option<u64>,
-    /// Both.
+    /// Tokens of both.
     pub total: Option<u64>,
 }
 
 impl Usage {
-    /// The tokens of the request and of the answer, as far as they were sent.
+    /// Creates the counts of the tokens of the request and of the answer.
     #[must_use]
     pub fn new(input: Option<u64>, output: Option<u64>) -> Self {
         Self { input, output, total: None }
     }
 
-    /// Takes over every count that `later` has.
+    /// Replaces every count that `later` has.
     pub fn merge(&mut self, later: Usage) {
         self.input = later.input.or(self.input);
         self.output = later.output.or(self.output);
@@ -502,7 +498,7 @@ impl Usage {
     }
 }
 
-/// An error that the upstream reported inside the stream.
+/// An error that the upstream reports in the stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UpstreamError {
@@ -513,7 +509,7 @@ pub struct UpstreamError {
 }
 
 impl UpstreamError {
-    /// An error with a code and a message.
+    /// Creates an error with a code and a message.
     #[must_use]
     pub fn new(code: impl Into<Text>, message: impl Into<Text>) -> Self {
         Self { code: Some(code.into()), message: Some(message.into()) }

@@ -117,7 +117,7 @@ impl Ending {
         self.error_type.as_deref().or(default)
     }
 
-    /// The same ending, with the host's words for code and type where it is a policy's and has none of its own.
+    /// Sets code and type to the host's words, where a policy ended the answer and named none.
     pub(crate) fn or(mut self, words: &EndingWords) -> Self {
         if !self.is_failure {
             self.code = self.code.or_else(|| words.code.clone());

@@ -24,7 +24,7 @@ impl Error {
         Self { kind, message: message.into(), source: None }
     }
 
-    /// The same error, with the one behind it.
+    /// Sets the source of the error.
     pub(crate) fn because(mut self, source: impl Into<Arc<dyn StdError + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
@@ -162,7 +162,7 @@ pub enum ErrorKind {
     Host,
 }
 
-/// A sentence on a late delta.
+/// The error for a late delta.
 pub(crate) fn late(key: BlockKey) -> Error {
     Error::new(
         ErrorKind::LateDelta,

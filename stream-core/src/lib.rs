@@ -31,8 +31,8 @@
 //! |---|---|
 //! | [`each_call`] | a verdict over each complete tool call |
 //! | [`each_call_async`] | the same, by a future: a service, a model, a person |
-//! | [`policy_fn`] | a closure that is called at every step |
-//! | [`SyncPolicy`] | a type with state, with needs of its own, or with an `on_end` |
+//! | [`policy_fn`] | a closure that is called at every step, or at the steps that it needs |
+//! | [`SyncPolicy`] | a type with state, or with an `on_end` |
 //! | [`Policy`] | the same with `async` hooks |
 //!
 //! # In a stream

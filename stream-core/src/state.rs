@@ -1,13 +1,13 @@
-//! The state of a stream: everything folded so far.
+//! The state of a stream: the sum of its deltas so far.
 
 use crate::block::{BlockKey, BlockStatus, StreamBlock, ToolCall};
 use crate::delta::{FinishReason, Text, UpstreamError, Usage};
 
-/// Everything folded so far, as a policy sees it at one step.
+/// The blocks of a stream and what else its deltas add up to, at one step.
 ///
-/// At most one block completes per step ([`just_completed`](Self::just_completed)); at that step it is also the
-/// [`current_block`](Self::current_block), so that "judge, then flush" can never release the opening of the next block
-/// (rule 1).
+/// At most one block completes per step. That block is both [`just_completed`](Self::just_completed) and
+/// [`current_block`](Self::current_block), so that a hook that judges and then flushes never releases the opening of the next block
+/// ([rule 1](crate::guide::rules#rule-1)).
 ///
 /// ```
 /// use stream_core::Assembler;
@@ -42,7 +42,7 @@ pub struct StreamState {
 }
 
 impl StreamState {
-    /// All blocks, in the order they opened.
+    /// The blocks, in the order of their openings.
     #[must_use]
     pub fn blocks(&self) -> &[StreamBlock] {
         &self.blocks
@@ -78,17 +78,17 @@ impl StreamState {
         self.finishes.iter().find(|(known, _)| *known == choice)?.1.as_ref()
     }
 
-    /// The choices seen so far, in the order they appeared.
+    /// The choices so far, in the order of their first deltas.
     pub fn choices(&self) -> impl Iterator<Item = u32> + '_ {
         self.finishes.iter().map(|(choice, _)| *choice)
     }
 
-    /// All tool calls, in the order they opened.
+    /// The tool calls, in the order of their openings.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> + '_ {
         self.blocks.iter().filter_map(StreamBlock::as_tool_call)
     }
 
-    /// The calls that are ready to run (rule 3).
+    /// The calls that are ready to run ([rule 3](crate::guide::rules#rule-3)).
     pub fn finished_calls(&self) -> impl Iterator<Item = &ToolCall> + '_ {
         self.tool_calls().filter(|call| call.is_finished())
     }
@@ -98,7 +98,7 @@ impl StreamState {
         self.tool_calls().filter(|call| !call.is_finished())
     }
 
-    /// The token counts, as far as they came.
+    /// The token counts, as far as the upstream has sent them.
     #[must_use]
     pub fn usage(&self) -> Option<Usage> {
         self.usage.as_deref().copied()
@@ -122,13 +122,13 @@ impl StreamState {
         self.error.as_deref()
     }
 
-    /// Whether the terminal marker has come.
+    /// Returns whether the upstream has sent its terminal marker.
     #[must_use]
     pub fn is_terminal(&self) -> bool {
         self.terminal
     }
 
-    /// Marks every open block as aborted: the stream was cut or failed.
+    /// Marks every open block as aborted, for a stream that was cut or failed.
     pub(crate) fn abort_open_blocks(&mut self) {
         for block in &mut self.blocks {
             let head = block.head_mut();

@@ -1,25 +1,25 @@
-//! The names of blocks.
+//! Keys of blocks.
 
 use std::fmt;
 
-/// Names a block. Opaque, unique in its stream, and the only name that effects take: ids and indices are what the
-/// provider sent (rule 6).
+/// The key of a block, unique in its stream. Effects name blocks by their keys alone, since the ids and indices of a provider may repeat
+/// ([rule 6](crate::guide::rules#rule-6)).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockKey(pub(crate) u32);
 
 impl BlockKey {
-    /// The key of block `index` in a stage. Stages fold on their own, and what one of them dropped is still
-    /// accounted for by the writer, so keys must not repeat between them.
+    /// The key of block `index` in a stage. Each stage has a fold of its own, and the writer still accounts for blocks that an earlier stage
+    /// dropped, so keys must not repeat between stages.
     pub(crate) fn new(stage: u8, index: u32) -> Self {
         Self(u32::from(stage) << INDEX_BITS | index)
     }
 
-    /// The stage that folded it.
+    /// The stage whose fold made the block.
     pub(crate) fn stage(self) -> usize {
         (self.0 >> INDEX_BITS) as usize
     }
 
-    /// Where the block stands in its stage's state.
+    /// The position of the block in the state of its stage.
     pub(crate) fn index(self) -> usize {
         (self.0 & ((1 << INDEX_BITS) - 1)) as usize
     }
@@ -37,11 +37,11 @@ impl fmt::Display for BlockKey {
     }
 }
 
-/// How many bits of a key number the block within its stage; the rest number the stage.
+/// The number of bits of a key for the block within its stage; the other bits are the number of the stage.
 const INDEX_BITS: u32 = 26;
 
-/// The most blocks a stage can name.
+/// The largest number of blocks of a stage.
 pub(crate) const MAX_BLOCKS: usize = 1 << INDEX_BITS;
 
-/// The most stages a stream can have.
+/// The largest number of stages of a stream.
 pub(crate) const MAX_STAGES: usize = 1 << (u32::BITS - INDEX_BITS);

@@ -1,4 +1,4 @@
-//! Blocks: what a stream is folded into.
+//! Blocks: the sums of deltas.
 
 mod key;
 mod opaque;
@@ -15,7 +15,7 @@ use crate::json;
 use crate::policy::{Replacement, With};
 use crate::wire::Traits;
 
-/// A block: what the deltas of a choice add up to.
+/// A block: the sum of deltas of one choice.
 ///
 /// ```
 /// use stream_core::{StreamBlock, policy_fn};
@@ -37,7 +37,7 @@ use crate::wire::Traits;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum StreamBlock {
-    /// What the user reads.
+    /// The answer for the user.
     Content(TextBlock),
     /// Reasoning, thinking, thoughts.
     Reasoning(TextBlock),
@@ -50,38 +50,37 @@ pub enum StreamBlock {
 }
 
 impl StreamBlock {
-    /// The block's name for effects.
+    /// The key of the block, for effects.
     #[must_use]
     pub fn key(&self) -> BlockKey {
         self.head().key
     }
 
-    /// The choice (chat) or candidate (Gemini) it belongs to; 0 where the format has one answer.
+    /// The choice (chat) or candidate (Gemini) of the block; 0 where the format has one answer.
     #[must_use]
     pub fn choice(&self) -> u32 {
         self.head().choice
     }
 
-    /// Open, complete or aborted.
+    /// The status: open, complete or aborted.
     #[must_use]
     pub fn status(&self) -> BlockStatus {
         self.head().status
     }
 
-    /// Whether the block is complete: its end came. A call that is complete may still not be
-    /// [finished](ToolCall::is_finished).
+    /// Returns whether the block is complete. A complete call is not always ready to run: see [`ToolCall::is_finished`].
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.status() == BlockStatus::Complete
     }
 
-    /// How many bytes of text or arguments have come, kept or not.
+    /// The number of bytes of text or arguments so far, kept or not.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.head().bytes
     }
 
-    /// The call, if it is one.
+    /// The tool call, if the block is one.
     #[must_use]
     pub fn as_tool_call(&self) -> Option<&ToolCall> {
         match self {
@@ -110,8 +109,8 @@ impl StreamBlock {
         }
     }
 
-    /// Whether it can be replaced so. Calls take nothing but a JSON object where arguments are a JSON value (rule 25),
-    /// and where they were written as text, since most dialects can say nothing else.
+    /// Checks that the block can be replaced in this way. The arguments of a call must be a JSON object where the format has JSON values as
+    /// arguments (rule 25), and where the call was written as text, since most dialects can express nothing else.
     pub(crate) fn takes(&self, with: &Replacement, traits: Traits) -> Result<(), EffectError> {
         let call = self.as_tool_call();
         let written = call.filter(|call| call.written.is_some());
@@ -142,7 +141,7 @@ impl StreamBlock {
         }
     }
 
-    /// A transcript of spoken audio.
+    /// Creates the transcript of spoken audio.
     pub(crate) fn new_speech(key: BlockKey, choice: u32) -> Self {
         Self::Content(TextBlock { spoken: true, ..TextBlock::new(key, choice) })
     }
@@ -156,7 +155,7 @@ impl StreamBlock {
         }
     }
 
-    /// Text or arguments kept so far.
+    /// The text or arguments, as far as they were kept.
     pub(crate) fn body(&self) -> &str {
         match self {
             Self::Content(block) | Self::Reasoning(block) | Self::Refusal(block) => &block.text,
@@ -178,7 +177,7 @@ impl StreamBlock {
         }
     }
 
-    /// Takes back the text that was appended last.
+    /// Removes the text that was appended last.
     pub(crate) fn retract(&mut self, bytes: usize) {
         self.head_mut().bytes -= bytes;
         if let Self::Content(block) | Self::Reasoning(block) | Self::Refusal(block) = self {
@@ -203,15 +202,15 @@ impl StreamBlock {
     }
 }
 
-/// Where a block stands.
+/// The status of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BlockStatus {
-    /// More may come.
+    /// The block may continue.
     Open,
-    /// Its end came.
+    /// The end of the block was read.
     Complete,
-    /// The stream was cut or failed before its end came (rule 4).
+    /// The stream was cut or failed before the end of the block ([rule 4](crate::guide::rules#rule-4)).
     Aborted,
 }
 
@@ -229,41 +228,40 @@ impl TextBlock {
         Self { head: Head::new(key, choice), text: String::new(), spoken: false, signed: false }
     }
 
-    /// The text so far. Empty when no policy [needs](crate::policy::Needs) this kind of text; its length is counted
-    /// all the same ([`StreamBlock::bytes`]).
+    /// The text so far. Empty where no policy [needs](crate::policy::Needs) this kind of text; [`StreamBlock::bytes`] counts it all the same.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it is the transcript of spoken audio.
+    /// Returns whether the text is the transcript of spoken audio.
     #[must_use]
     pub fn is_spoken(&self) -> bool {
         self.spoken
     }
 
-    /// Whether a signature or an id stands for the text (reasoning of Anthropic and Responses): the block can be emptied, and
-    /// never says anything else (rule 22).
+    /// Returns whether a signature or an id vouches for the text (reasoning of Anthropic and Responses). Such a block can be emptied, and never
+    /// edited ([rule 22](crate::guide::rules#rule-22)).
     #[must_use]
     pub fn is_signed(&self) -> bool {
         self.signed
     }
 
-    /// The block's name for effects.
+    /// The key of the block, for effects.
     #[must_use]
     pub fn key(&self) -> BlockKey {
         self.head.key
     }
 }
 
-/// What all blocks have.
+/// The fields that all blocks have.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Head {
     pub(crate) key: BlockKey,
     pub(crate) choice: u32,
     pub(crate) status: BlockStatus,
     pub(crate) bytes: usize,
-    /// The format opens and closes it itself: no other block's start ends it.
+    /// The format opens and closes the block itself: the start of another block does not end it.
     pub(crate) numbered: bool,
 }
 

@@ -23,53 +23,51 @@ impl OpaqueBlock {
         Self { head, kind, runs, unparsed: None, name, arguments: String::new() }
     }
 
-    /// The block's name for effects.
+    /// The key of the block, for effects.
     #[must_use]
     pub fn key(&self) -> BlockKey {
         self.head.key
     }
 
-    /// The provider's word for it.
+    /// The provider's word for the block.
     #[must_use]
     pub fn kind(&self) -> &str {
         &self.kind
     }
 
-    /// The name of the call that it is, whoever runs it: the tool that `server_tool_use`, `mcp_tool_use` or `mcp_call`
-    /// names, the type of a call without a name (`web_search_call`, `executableCode`). `None` for what is no call, such
-    /// as results.
+    /// The name of the call, where the block is one, whoever runs it: the tool that `server_tool_use`, `mcp_tool_use` or `mcp_call` names, or the
+    /// type of a call without a name (`web_search_call`, `executableCode`). Results and other blocks that are no calls have none.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The arguments of the call that it is, as far as they are known: the raw JSON text.
+    /// The arguments of the call, as far as they are known: the raw JSON text.
     #[must_use]
     pub fn arguments(&self) -> &str {
         &self.arguments
     }
 
-    /// Who runs it; gates treat [`Runs::Unknown`] as a call.
+    /// The party that runs the call; gates treat [`Runs::Unknown`] as a call of the client.
     #[must_use]
     pub fn runs(&self) -> Runs {
         self.runs
     }
 
-    /// Its text, if it began like a call that is [written as text](crate::text_calls) and is none.
+    /// The text of a block that begins like a call [written as text](crate::text_calls) and is none.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         self.unparsed.as_ref().map(|unparsed| unparsed.text())
     }
 
-    /// What is wrong with a call that is written as text, and is none: of which tool and parameter, where in the text,
-    /// and what was expected.
+    /// The reason why a text that begins like a call is none: the tool and parameter, the position in the text, and what was expected there.
     #[must_use]
     pub fn problem(&self) -> Option<&Problem> {
         self.unparsed.as_ref().map(|unparsed| unparsed.problem())
     }
 }
 
-/// What the provider runs and has no name but its type.
+/// The types of calls that the provider runs and that have no other name.
 const SERVER_CALLS: &[&str] = &[
     "web_search_call",
     "file_search_call",

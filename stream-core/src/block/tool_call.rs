@@ -6,7 +6,7 @@ use super::{BlockKey, BlockStatus, Head};
 use crate::delta::{CallFlavor, Text};
 use crate::text_calls::TextCall;
 
-/// A tool call that the client executes (rule 7).
+/// A tool call that the client executes ([rule 7](crate::guide::rules#rule-7)).
 ///
 /// Arguments are the text that the model wrote: read them with a parser that refuses what it does not understand.
 ///
@@ -38,20 +38,20 @@ pub struct ToolCall {
     pub(crate) unopened: bool,
     pub(crate) joined: bool,
     pub(crate) written: Option<Arc<TextCall>>,
-    /// A finish reason or terminal marker came after its last delta.
+    /// A finish reason or terminal marker followed the last delta of the call.
     pub(crate) finish_seen: bool,
     /// The call was the last of its choice when the choice ended for length, a filter or an error.
     pub(crate) cut_short: bool,
 }
 
 impl ToolCall {
-    /// The block's name for effects.
+    /// The key of the block, for effects.
     #[must_use]
     pub fn key(&self) -> BlockKey {
         self.head.key
     }
 
-    /// The choice it belongs to.
+    /// The choice of the call.
     #[must_use]
     pub fn choice(&self) -> u32 {
         self.head.choice
@@ -63,7 +63,7 @@ impl ToolCall {
         self.id.as_deref()
     }
 
-    /// The tool's name; empty until it has come.
+    /// The name of the tool; empty until the upstream has sent it.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -87,35 +87,33 @@ impl ToolCall {
         self.flavor
     }
 
-    /// Whether the stream was resumed after this call's opening, so that its name was never seen.
+    /// Returns whether the stream was resumed after the opening of this call, so that its name is not known.
     #[must_use]
     pub fn is_unopened(&self) -> bool {
         self.unopened
     }
 
-    /// Whether its arguments came in pieces of another form and were put together when it was complete (Gemini's
-    /// partial arguments).
+    /// Returns whether the arguments were sent as partial arguments (Gemini), and joined when the call was complete.
     #[must_use]
     pub fn is_joined(&self) -> bool {
         self.joined
     }
 
-    /// The call as it stands in the text, if the model wrote it there: its dialect, its exact text and tags. A native
-    /// call has none.
+    /// The text of the call, if the model wrote the call as text: its dialect, its exact text and tags. A native call has none.
     #[must_use]
     pub fn written(&self) -> Option<&TextCall> {
         self.written.as_deref()
     }
 
-    /// Whether its end came.
+    /// Returns whether the end of the call was read.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.head.status == BlockStatus::Complete
     }
 
-    /// Whether it is ready to run (rule 3): complete, a finish reason or terminal marker came after its last delta,
-    /// its arguments are empty or one whole JSON value, and it is not the last call of a choice that ended for
-    /// length, a filter or an error. Scans the arguments once per question.
+    /// Returns whether the call is ready to run ([rule 3](crate::guide::rules#rule-3)): the call is complete, a finish reason or terminal marker
+    /// followed its last delta, its arguments are empty or one whole JSON value, and the call is not the last of a choice that ended for
+    /// length, a filter or an error. Every call of this method scans the arguments once.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.is_complete() && self.finish_seen && !self.cut_short && self.has_whole_arguments()

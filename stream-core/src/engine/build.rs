@@ -1,4 +1,4 @@
-//! Which policies can work together.
+//! The check of a chain before a stream starts.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::spec::Spec;
 use crate::block::MAX_STAGES;
 use crate::policy::Attention;
 
-/// Whether these policies can work together in such a stream.
+/// Checks that these policies can work together in a stream with these settings.
 pub(super) fn check(specs: &[Spec], config: &Config) -> Result<(), BuildError> {
     // Where all policies only watch, the stream has a stage of its own.
     let enforces = specs.iter().any(|spec| !spec.watching);
@@ -33,34 +33,32 @@ pub(super) fn check(specs: &[Spec], config: &Config) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Why policies cannot work together.
+/// The reason why policies cannot work together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A policy that needs calls stands behind one that turns calls into text: it would never see one.
+    /// A policy needs calls and stands behind a policy that turns calls into text: no call would be shown to it.
     BlindPolicy {
         /// The policy that turns calls into text.
         hider: String,
-        /// The policy that would see none.
+        /// The policy to which no call would be shown.
         blind: String,
     },
-    /// A policy counts by session, and the request does not say to which it belongs, nor that it has none: the policy
-    /// would never count.
+    /// A policy counts by session, and the request neither names a session nor declares that it has none: the policy would never count.
     NoSession {
         /// The policy that counts.
         policy: String,
     },
-    /// A policy is about calls that are written as text, and the settings do not say which are looked for: the policy
-    /// would never see one.
+    /// A policy handles calls written as text, and the settings name no dialects: no call would be shown to it.
     NoTextCalls {
-        /// The policy that would see none.
+        /// The policy to which no call would be shown.
         policy: String,
     },
-    /// There are too many policies.
+    /// The chain has too many stages.
     TooMany {
-        /// How many there may be.
+        /// The largest number of stages.
         limit: usize,
-        /// How many there are.
+        /// The number of stages.
         found: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! A hook that is due.
+//! Hooks that are due.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -15,9 +15,10 @@ use crate::engine::shutdown::Shutdown;
 use crate::policy::{Ran, Step};
 use crate::record::StepView;
 
-/// A hook of a policy that is due: the host calls it, and then commits what came of it.
+/// A hook of a policy that is due: the host calls the hook, and then commits its result.
 ///
-/// Nothing that a hook stages takes place before [`commit`](Self::commit). A hook that is dropped has not been called.
+/// The effects of a hook take place in [`commit`](Self::commit). A hook that is dropped without a
+/// commit has no effects.
 #[must_use = "a hook that is due must be called and committed"]
 pub struct Hook<'e> {
     engine: &'e mut Engine,
@@ -31,31 +32,31 @@ impl<'e> Hook<'e> {
         Self { engine, stage, is_end, effects: Effects::default() }
     }
 
-    /// The place of the policy in its chain, from 0.
+    /// The position of the stage in its chain, from 0.
     #[must_use]
     pub fn stage(&self) -> usize {
         self.stage
     }
 
-    /// How long the hook may take.
+    /// The time limit of the hook.
     #[must_use]
     pub fn time_limit(&self) -> Duration {
         self.engine.time_limit(self.stage)
     }
 
-    /// A keep-alive that the client accepts while the hook is at work, if there is one.
+    /// A keep-alive for the client while the hook runs, if the format has one and allows it now.
     #[must_use]
     pub fn keep_alive(&self) -> Option<Bytes> {
         self.engine.keep_alive()
     }
 
-    /// Whether the upstream is still of use: if not, its connection can go.
+    /// Returns whether the engine still reads from the upstream; if not, the connection can be closed.
     #[must_use]
     pub fn is_reading(&self) -> bool {
         self.engine.is_reading()
     }
 
-    /// Whether the hook may have to wait.
+    /// Returns whether the hook may have to wait.
     #[cfg(feature = "processor")]
     pub(crate) fn waits(&self) -> bool {
         self.engine.policies.may_wait(self.stage)
@@ -67,7 +68,7 @@ impl<'e> Hook<'e> {
         self.engine.next = Some(if self.is_end { Work::End(self.stage) } else { Work::Chunk(self.stage) });
     }
 
-    /// Calls the hook. A hook that never waits is ready when this is first polled.
+    /// Calls the hook. The future of a hook that never waits is ready at its first poll.
     ///
     /// # Errors
     ///
@@ -100,7 +101,7 @@ impl<'e> Hook<'e> {
         returned.map_err(|_| Failure::Panicked)?.map_err(Failure::Failed)
     }
 
-    /// Carries out what the hook staged, if it returned `Ok`; else the policy has failed.
+    /// Carries out the staged effects if the hook returned `Ok`; else the policy has failed.
     pub fn commit(self, returned: Result<(), Failure>, now: Duration) {
         self.engine.set_time(now);
         match returned {
@@ -109,7 +110,7 @@ impl<'e> Hook<'e> {
         }
     }
 
-    /// Calls and commits the hook, for a host that cannot wait: a hook that is not ready at once has taken too long.
+    /// Calls and commits the hook, for a host that cannot wait: a hook that is not ready at once counts as timed out.
     pub fn run(mut self, now: Duration) {
         let returned = self.call().now_or_never().unwrap_or(Err(Failure::TimedOut));
         self.commit(returned, now);

@@ -1,4 +1,4 @@
-//! What passes between the engine and its host.
+//! The inputs and outputs of the engine.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,52 +12,52 @@ use crate::engine::accounts::Ticket;
 use crate::policy::{PolicyError, Verdict};
 use crate::wire::Ending;
 
-/// What a host tells the engine.
+/// The input of the engine, from its host.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Input {
-    /// Bytes of the upstream came.
+    /// A read: bytes of the upstream.
     Bytes(Bytes),
-    /// A whole, not streamed, response came. It leaves as a whole response (rule 24).
+    /// A response that is not streamed. The output is one whole response, too ([rule 24](crate::guide::rules#rule-24)).
     Whole(Bytes),
-    /// The upstream's bytes have ended.
+    /// The end of the upstream.
     End,
-    /// The upstream's bytes have ended with this error in transport.
+    /// The end of the upstream by an error in transport.
     Broken(String),
-    /// A judge has answered.
+    /// The verdict of a judge, or its failure.
     Verdict(Ticket, Result<Verdict, Failure>),
-    /// The time of [`Output::Wait`] has come.
+    /// The time of [`Output::Wait`] is over.
     Time,
-    /// The host drops what is held of a block, whatever its policy is waiting for.
+    /// A command of the host: the held parts of a block are dropped, whatever its policy waits for.
     Drop(BlockKey),
-    /// The host drops what is held of the call with this id, in whichever stage holds it.
+    /// A command of the host: the held parts of the call with this id are dropped, in whichever stage holds it.
     DropCall(String),
-    /// The host ends the stream.
+    /// A command of the host: the stream ends.
     Stop(Ending),
 }
 
-/// What the engine wants of its host.
+/// The output of the engine: the next thing for its host to do.
 #[derive(Debug)]
 pub enum Output<'e> {
     /// Bytes for the client.
     Bytes(Bytes),
     /// A hook to call.
     Hook(Hook<'e>),
-    /// A judge to poll beside the stream; its answer is [`Input::Verdict`].
+    /// A judge to poll while the stream is read on. The output of the future becomes [`Input::Verdict`].
     Judge(Judging),
-    /// Nothing, until there is input.
+    /// Nothing to do until there is input.
     Wait {
-        /// When the host is to say [`Input::Time`], if nothing else comes before; a time since the stream started.
+        /// The time at which the engine needs [`Input::Time`], unless it gets another input before; counted from the start of the stream.
         until: Option<Duration>,
-        /// Whether bytes of the upstream are of use now. Not while the held limit is reached and a verdict is pending
-        /// (rule 13).
+        /// `true` if the engine takes bytes of the upstream now. `false` while the held limit is reached and a verdict is pending
+        /// ([rule 13](crate::guide::rules#rule-13)).
         reads: bool,
     },
-    /// The stream is over: there is no more output.
+    /// The end of the stream: no output follows.
     Done,
 }
 
-/// What there is to do inside of the engine.
+/// The next work of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
     /// `on_chunk` of this stage's policy is due.
@@ -66,21 +66,21 @@ pub(crate) enum Work {
     End(usize),
     /// `on_abort` of this stage's policy is due.
     Abort(usize),
-    /// There is nothing to do without input.
+    /// Nothing can be done without input.
     Wait,
     /// The stream is over.
     Done,
 }
 
-/// Why a hook did not return `Ok`, or a judge gave no verdict.
+/// The failure of a hook or a judge.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Failure {
-    /// It returned an error.
+    /// The hook or judge returned an error.
     Failed(PolicyError),
-    /// It panicked.
+    /// The hook or judge panicked.
     Panicked,
-    /// It took longer than its [time limit](Hook::time_limit).
+    /// The hook or judge exceeded its [time limit](Hook::time_limit).
     TimedOut,
 }
 

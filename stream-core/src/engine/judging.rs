@@ -1,4 +1,4 @@
-//! Judges at work.
+//! Judges that run.
 
 use std::fmt;
 use std::future::Future;
@@ -13,17 +13,17 @@ use super::Failure;
 use crate::engine::accounts::Ticket;
 use crate::policy::{Verdict, VerdictFuture};
 
-/// A judge at work, for the host to poll: its answer is [`Input::Verdict`](super::Input::Verdict), `None` if nobody waits for
-/// it any more.
+/// A judge that runs, for the host to poll. The output of the future becomes [`Input::Verdict`](super::Input::Verdict); `None` if the verdict
+/// no longer counts.
 ///
-/// The engine drops the judge itself, the moment its verdict can no longer count: what a judge does costs money.
+/// The engine drops the judge itself as soon as its verdict can no longer count, since the work of a judge costs money.
 #[must_use = "a judge does nothing unless polled"]
 pub struct Judging {
     ticket: Ticket,
     judged: Arc<Mutex<JudgeAtWork>>,
 }
 
-/// Keeps a judge at work: when this is dropped, so is the judge.
+/// The engine's hold on a judge: dropping it drops the judge.
 #[derive(Debug)]
 pub(super) struct Keeps(Arc<Mutex<JudgeAtWork>>);
 
@@ -38,8 +38,8 @@ impl Judging {
         (Self { ticket, judged: Arc::clone(&judged) }, Keeps(judged))
     }
 
-    /// The answer of a judge that does not wait: it is carried out before anything more is read, so that it does not matter
-    /// what else was read at once (rule 12). `Pending` leaves the judge to the host.
+    /// Polls the judge once. The verdict of a judge that does not wait is carried out before the next frame is read, so that the output does not
+    /// depend on the cuts of the reads (rule 12). A `Pending` judge is given to the host.
     pub(super) fn at_once(&mut self) -> Poll<<Self as Future>::Output> {
         self.poll_unpin(&mut Context::from_waker(Waker::noop()))
     }

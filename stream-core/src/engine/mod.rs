@@ -1,7 +1,7 @@
 //! The engine: everything but I/O and the clock.
 //!
-//! A host hands [`Input`] to the engine and does what its [`Output`] says, until the engine is done. Time is an argument: a
-//! [`Duration`] since the stream started.
+//! A host gives each [`Input`] to the engine and acts on each [`Output`], until the engine is done. Time is an argument: a
+//! [`Duration`] since the start of the stream.
 //!
 //! ```
 //! use std::time::Duration;
@@ -85,7 +85,7 @@ use stage::StageState;
 use timed::Timed;
 use verdicts::Pending;
 
-/// One stream, without I/O. See the [module](self).
+/// The engine of one stream, without I/O and clock. The page of the [module](self) has an example.
 pub struct Engine {
     config: Config,
     reader: FrameReader,
@@ -100,7 +100,7 @@ pub struct Engine {
     next_ticket: u64,
     /// Judges that the host is to poll.
     asked: VecDeque<Judging>,
-    /// What was found to do, while there is output that leaves first.
+    /// The work that was found while output waits, which the host takes first.
     next: Option<Work>,
     /// Blocks that are settled when their time is over.
     due: Timed<BlockKey, Verdict>,
@@ -109,21 +109,21 @@ pub struct Engine {
     whole: Option<Box<Outgoing>>,
     is_whole: bool,
     now: Duration,
-    /// Since when the upstream has been silent while it was waited for.
+    /// The time since which the upstream is silent while the engine waits for it.
     idle_from: Duration,
     waiting: bool,
     last_output: Duration,
     error: Option<Box<Error>>,
     observer: Option<Box<dyn Observer>>,
-    /// Whether a policy that is enforced looks at anything. If none does, every byte leaves as it came (rule 28).
+    /// An enforced policy needs something. If none does, every byte is written unchanged (rule 28).
     looks: bool,
-    /// All output is there; stages that only watch may still have to come to their end.
+    /// All output is written; dry runs may still be open.
     written: bool,
     done: bool,
 }
 
 impl Engine {
-    /// An engine for a stream that passes these policies, in order.
+    /// Creates the engine of a stream with these stages, in order.
     ///
     /// # Errors
     ///
@@ -167,12 +167,12 @@ impl Engine {
         })
     }
 
-    /// Reports what happens to an observer.
+    /// Sets the observer.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
         self.observer = Some(observer);
     }
 
-    /// Takes what the host tells.
+    /// Takes an input of the host.
     pub fn handle(&mut self, input: Input, now: Duration) {
         self.settle();
         self.set_time(now);
@@ -203,7 +203,7 @@ impl Engine {
         }
     }
 
-    /// What the host is to do next. To be called until it answers [`Output::Wait`] or [`Output::Done`].
+    /// The next output. A host polls until the output is [`Output::Wait`] or [`Output::Done`].
     pub fn poll(&mut self) -> Output<'_> {
         loop {
             let work = self.next.take().unwrap_or_else(|| self.next_work());
@@ -229,7 +229,7 @@ impl Engine {
                 Work::Abort(stage) => self.policies.abort(stage),
                 Work::Wait => {
                     if !was_waiting {
-                        // Silence counts only while somebody listens.
+                        // Silence counts only while the engine waits for the upstream.
                         self.idle_from = self.now;
                     }
                     self.rest();
@@ -243,25 +243,25 @@ impl Engine {
         }
     }
 
-    /// Whether the upstream has not ended and the stream is not shutting down: if false, its connection can go.
+    /// Returns whether the engine still reads from the upstream; if not, the connection can be closed.
     #[must_use]
     pub fn is_reading(&self) -> bool {
         self.shutdown.is_none() && self.reader.is_open()
     }
 
-    /// Whether more bytes are of use. False when the stream is shutting down, and while the held limit is reached and a
-    /// verdict is pending (rule 13).
+    /// Returns whether the engine takes more bytes: not while the stream shuts down, nor while the held limit is reached and a verdict is
+    /// pending (rule 13).
     fn wants_input(&self) -> bool {
         self.is_reading() && !(self.is_judging() && self.is_full())
     }
 
-    /// What was folded of the stream as the upstream sent it, once the format is known.
+    /// The state of the first enforced stage, which folds what the upstream sent; `None` until the format is known.
     #[must_use]
     pub fn state(&self) -> Option<&StreamState> {
         self.stages.get(self.first_enforcing()).map(|stage| &stage.fold.state)
     }
 
-    /// How many bytes of frames are held back, over all stages that enforce.
+    /// The number of bytes of frames that the enforced stages hold.
     #[must_use]
     pub fn held(&self) -> usize {
         let waiting = self.text_calls.as_ref().map_or(0, |text_calls| text_calls.held())
@@ -276,13 +276,13 @@ impl Engine {
         self.reader.format()
     }
 
-    /// Why the stream was closed, if it was closed for an error.
+    /// The error that closed the stream, if one did.
     #[must_use]
     pub fn error(&self) -> Option<&Error> {
         self.error.as_deref()
     }
 
-    /// Whether the stream is over.
+    /// Returns whether the stream is over.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done
@@ -300,7 +300,7 @@ impl Engine {
         all
     }
 
-    /// Gives back what is needed only for work.
+    /// Gives back the buffers that are needed only for work.
     fn rest(&mut self) {
         spare::take_back(&spare::OUTPUT, &mut self.out);
         self.reader.rest_now(self.is_armed());

@@ -334,7 +334,7 @@ pub enum End {
 pub struct PolicyError(Box<dyn StdError + Send + Sync>);
 
 impl PolicyError {
-    /// An error of one sentence.
+    /// Creates an error of one sentence.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into().into())

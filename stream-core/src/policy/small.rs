@@ -11,7 +11,7 @@ use crate::policy::Decide;
 use crate::request::Request;
 use crate::state::StreamState;
 
-/// Makes a policy of a closure that is called at every step. A payload chunk that the closure neither sends nor buffers is dropped.
+/// Makes a policy of a closure that is called at every step, or at the steps that it [needs](PolicyFn::needing). A payload chunk that the closure neither sends nor buffers is dropped.
 ///
 /// ```
 /// use stream_core::{StreamProcessor, policy_fn};
@@ -31,13 +31,32 @@ pub fn policy_fn<F>(hook: F) -> PolicyFn<F>
 where
     F: FnMut(Chunk, &StreamState, &mut Context<'_>) -> Result<(), PolicyError> + Send,
 {
-    PolicyFn(hook)
+    PolicyFn { hook, needs: Needs::everything() }
 }
 
 /// The policy that [`policy_fn`] makes.
 #[derive(Clone)]
 #[must_use]
-pub struct PolicyFn<F>(F);
+pub struct PolicyFn<F> {
+    hook: F,
+    needs: Needs,
+}
+
+impl<F> PolicyFn<F> {
+    /// Sets the needs of the policy, in place of [`Needs::everything`].
+    ///
+    /// ```
+    /// use stream_core::{Attention, Needs, policy_fn};
+    ///
+    /// // Reasoning is dropped. Other blocks pass without the policy.
+    /// let mute = policy_fn(|_, _, _| Ok(())).needing(Needs::nothing().reasoning(Attention::Chunks));
+    /// # let _ = mute;
+    /// ```
+    pub fn needing(mut self, needs: Needs) -> Self {
+        self.needs = needs;
+        self
+    }
+}
 
 impl<F> SyncPolicy for PolicyFn<F>
 where
@@ -47,13 +66,17 @@ where
         "policy_fn"
     }
 
+    fn needs(&self, _: &Request) -> Needs {
+        self.needs.clone()
+    }
+
     fn on_chunk(
         &mut self,
         chunk: Chunk,
         state: &StreamState,
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
-        (self.0)(chunk, state, ctx)
+        (self.hook)(chunk, state, ctx)
     }
 }
 
@@ -155,7 +178,7 @@ where
     }
 }
 
-/// What a policy needs that decides over calls once they are complete.
+/// The needs of a policy that decides over complete calls.
 const WHOLE_CALLS: Needs = Needs::nothing().calls(Attention::Completed);
 
 fn completed_call(state: &StreamState) -> Option<&ToolCall> {

@@ -1,4 +1,4 @@
-//! Verdicts, and who gives them.
+//! Verdicts, and the judges that give them.
 
 use std::fmt;
 use std::future::Future;

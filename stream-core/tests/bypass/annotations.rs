@@ -1,8 +1,8 @@
 //! What rides on text or calls and can spell them: log probabilities, citations, grounding (rule 19).
 
-use stream_core::{Chunk, Context, StreamState};
+use stream_core::policy_fn;
 
-use crate::kit::{On, data, named, no_text, out};
+use crate::kit::{data, named, no_text, out};
 use crate::{chat, chat_call, chat_end};
 
 /// A chunk without a delta that spells what comes next.
@@ -15,7 +15,7 @@ fn logprobs(token: &str) -> String {
 #[test]
 fn log_probabilities_ahead_of_a_held_piece_wait_for_that_piece_though_its_block_has_begun() {
     let body = chat(r#"{"content":"ok "}"#) + &logprobs("secret") + &chat(r#"{"content":"secret"}"#);
-    let hold_secret = On(|chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>| {
+    let hold_secret = policy_fn(|chunk, _, ctx| {
         if chunk.text() == Some("secret") {
             ctx.buffer(chunk);
         } else {

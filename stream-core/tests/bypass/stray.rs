@@ -1,9 +1,9 @@
 //! Lines that are no event beside those that are (rule 9): a lenient client reads them, so that they are a part of
 //! their own.
 
-use stream_core::{Chunk, Context, StreamState};
+use stream_core::policy_fn;
 
-use crate::kit::{On, data, named, no_calls, out};
+use crate::kit::{data, named, no_calls, out};
 use crate::{chat, chat_end};
 
 const CHAT_CALL: &str =
@@ -31,7 +31,7 @@ fn a_line_that_is_all_a_lenient_client_reads_leaves_as_an_event() {
 #[test]
 fn a_line_that_is_no_event_and_was_cut_off_is_dropped() {
     let all_but_calls = || {
-        On(|chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>| {
+        policy_fn(|chunk, _, ctx| {
             if !chunk.is_tool_call() {
                 ctx.send(chunk);
             }

@@ -1,13 +1,13 @@
 //! Frames that say a thing twice, and differently: a client may read the one that no policy saw.
 
-use stream_core::{Chunk, Context, ErrorKind, StreamState};
+use stream_core::{ErrorKind, policy_fn};
 
-use crate::kit::{On, SendAll, data, named, no_calls, out, run};
+use crate::kit::{SendAll, data, named, no_calls, out, run};
 use crate::{chat, chat_end};
 
 /// Sends what does not say `secret`.
 fn no_secret() -> impl stream_core::Policy {
-    On(|chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>| {
+    policy_fn(|chunk, _, ctx| {
         if !chunk.text().is_some_and(|text| text.contains("secret")) {
             ctx.send(chunk);
         }
@@ -57,7 +57,7 @@ fn twin_reasoning_that_says_the_same_is_judged_once() {
         chat(r#"{"reasoning":"ok","reasoning_details":[{"text":"o"},{"text":"k"}]}"#) + &chat_end("stop");
     let mut texts = Vec::new();
     let (seen, told) = std::sync::mpsc::channel();
-    let policy = On(move |chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>| {
+    let policy = policy_fn(move |chunk, _, ctx| {
         seen.send(chunk.text().map(str::to_owned)).unwrap();
         ctx.send(chunk);
         Ok(())
@@ -143,7 +143,7 @@ fn a_computer_call_with_two_actions_is_judged_with_both() {
     let added = format!(r#"{{"type":"response.output_item.added","output_index":0,"item":{item}}}"#);
     let done = format!(r#"{{"type":"response.output_item.done","output_index":0,"item":{item}}}"#);
     let (seen, told) = std::sync::mpsc::channel();
-    let policy = On(move |chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>| {
+    let policy = policy_fn(move |chunk, state, ctx| {
         if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) {
             seen.send(call.arguments().to_owned()).unwrap();
         }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
-use stream_core::{Chunk, Context, PolicyError, Replacement, StreamProcessor, StreamState, Verdict};
+use stream_core::{PolicyError, Replacement, StreamProcessor, Verdict, policy_fn};
 
-use crate::kit::{On, out};
+use crate::kit::out;
 use crate::{chat, chat_call, chat_end};
 
 async fn in_a_second(verdict: Verdict) -> Result<Verdict, PolicyError> {
@@ -15,7 +15,7 @@ async fn in_a_second(verdict: Verdict) -> Result<Verdict, PolicyError> {
 
 #[test]
 fn a_block_that_is_discarded_under_a_decision_stays_back_whatever_the_verdict() {
-    let policy = On(|chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>| {
+    let policy = policy_fn(|chunk, state, ctx| {
         if let Some(block) = state.just_completed() {
             ctx.settle(block.key(), Verdict::drop("discarded"))?;
         } else if chunk.is_tool_call() {
@@ -31,7 +31,7 @@ fn a_block_that_is_discarded_under_a_decision_stays_back_whatever_the_verdict() 
 
 #[test]
 fn a_block_that_is_decided_and_discarded_in_one_hook_stays_back() {
-    let policy = On(|chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>| {
+    let policy = policy_fn(|chunk, _, ctx| {
         if chunk.is_tool_call() {
             let key = chunk.block().unwrap();
             ctx.buffer(chunk);
@@ -48,7 +48,7 @@ fn a_block_that_is_decided_and_discarded_in_one_hook_stays_back() {
 
 #[test]
 fn a_block_that_is_replaced_under_a_decision_leaves_replaced_whatever_the_verdict() {
-    let policy = On(|chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>| {
+    let policy = policy_fn(|chunk, state, ctx| {
         if let Some(block) = state.just_completed() {
             ctx.settle(block.key(), Verdict::Replace(Replacement::arguments("{}").named("ls")))?;
         } else if chunk.is_tool_call() {
@@ -74,7 +74,7 @@ async fn text_that_comes_after_its_block_was_dropped_by_a_verdict_stays_back() {
         tokio::time::sleep(Duration::from_secs(2)).await;
         Ok::<_, std::convert::Infallible>(bytes)
     });
-    let policy = On(|chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>| {
+    let policy = policy_fn(|chunk, _, ctx| {
         if chunk.text() == Some("a sec") {
             ctx.decide(chunk.block().unwrap(), in_a_second(Verdict::drop("no")))?;
         }

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use stream_core::{
-    Attention, BuildError, Chunk, Context, End, Ending, Needs, Policy, Replacement, Request, StreamProcessor,
+    BuildError, Chunk, Context, End, Ending, Needs, Policy, Replacement, Request, StreamProcessor,
     StreamState, Verdict, async_trait,
 };
 use stream_testkit::conformance::Ended;
 
 use crate::kit::{assert_ended, assert_says, body, builder, everywhere, run};
-use crate::policies::{Did, at_calls, counted, hook, send_all};
+use crate::policies::{Did, at_calls, counted, hook, send_all, text_only};
 use crate::scripts::{Shape, TEXT, THOUGHT, with_calls};
 
 /// What a policy saw of complete calls: name and arguments; and the end.
@@ -228,30 +228,15 @@ impl Policy for Hider {
     }
 }
 
-/// Looks at text alone.
-struct TextOnly;
-
-#[async_trait]
-impl Policy for TextOnly {
-    fn needs(&self, _: &Request) -> Needs {
-        Needs::nothing().content(Attention::Chunks)
-    }
-
-    async fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
-        ctx.send(chunk);
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn a_policy_that_would_see_no_calls_is_refused_when_the_chain_is_built() {
     let nothing = || futures::stream::empty::<Result<bytes::Bytes, std::convert::Infallible>>();
-    let blind = StreamProcessor::builder().policy(Hider).policy(TextOnly).policy(send_all());
+    let blind = StreamProcessor::builder().policy(Hider).policy(text_only()).policy(send_all());
     let expected = BuildError::BlindPolicy { hider: "hider".into(), blind: "hook".into() };
     assert_eq!(blind.build(nothing()).err(), Some(expected.clone()));
     let blind = StreamProcessor::builder().policy(Hider).policy(send_all());
     assert_eq!(blind.whole("{}").await.err(), Some(expected));
-    let fine = StreamProcessor::builder().policy(send_all()).policy(Hider).policy(TextOnly);
+    let fine = StreamProcessor::builder().policy(send_all()).policy(Hider).policy(text_only());
     assert!(fine.build(nothing()).is_ok());
     let many = (0..65).fold(StreamProcessor::builder(), |builder, _| builder.policy(send_all()));
     assert_eq!(many.build(nothing()).err(), Some(BuildError::TooMany { limit: 64, found: 65 }));

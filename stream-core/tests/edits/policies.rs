@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use stream_core::{Chunk, ChunkKind, Context, End, Policy, PolicyError, StreamState, ToolCall, async_trait};
+use stream_core::{
+    Attention, Chunk, ChunkKind, Context, End, Needs, Policy, PolicyError, StreamState, ToolCall,
+    async_trait, policy_fn,
+};
 
 /// What a hook did, or is to do.
 pub(crate) type Did = Result<(), PolicyError>;
 
-/// A policy that is one function of the step.
+/// A policy that is one function of the step. Its hook is a future: `policy_fn` makes policies without one.
 pub(crate) struct Hook<F>(pub(crate) F);
 
 #[async_trait]
@@ -54,6 +57,15 @@ pub(crate) fn send_all() -> Hook<impl FnMut(Chunk, &StreamState, &mut Context<'_
         ctx.send(chunk);
         Ok(())
     })
+}
+
+/// Sends content, and needs nothing else.
+pub(crate) fn text_only() -> impl Policy {
+    let send = |chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>| {
+        ctx.send(chunk);
+        Ok(())
+    };
+    policy_fn(send).needing(Needs::nothing().content(Attention::Chunks))
 }
 
 /// How often the hooks of a policy were called.

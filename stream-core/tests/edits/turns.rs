@@ -2,16 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use stream_core::{
-    Attention, Chunk, Context, ErrorKind, Needs, Policy, PolicyError, Request, StreamBlock, StreamState,
-    async_trait,
-};
+use stream_core::{ErrorKind, StreamBlock};
 use stream_testkit::conformance::Ended;
 use stream_testkit::{WireKind, models};
 
 use crate::kit::{Mode, assert_ended, assert_says, builder, run};
 use crate::odd::{call, chat, chat_run, interleaved, more, without};
-use crate::policies::{hook, send_all};
+use crate::policies::{hook, send_all, text_only};
 
 /// Rules 2 and 5: deltas of several calls may take turns, and nothing has to be allowed for it.
 #[tokio::test]
@@ -135,26 +132,6 @@ async fn a_late_delta_closes_the_stream_only_for_a_policy_that_looked_at_the_cal
     }
     let out = chat_run(stream_core::Passthrough, &bytes).await;
     assert_eq!((out.error(), &out.bytes[..]), (None, &bytes[..]));
-    let out = chat_run(OnlyText, &bytes).await;
+    let out = chat_run(text_only(), &bytes).await;
     assert_eq!((out.error(), &out.bytes[..]), (None, &bytes[..]));
-}
-
-/// Looks at text and nothing else.
-struct OnlyText;
-
-#[async_trait]
-impl Policy for OnlyText {
-    fn needs(&self, _: &Request) -> Needs {
-        Needs::nothing().content(Attention::Chunks)
-    }
-
-    async fn on_chunk(
-        &mut self,
-        chunk: Chunk,
-        _: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        ctx.send(chunk);
-        Ok(())
-    }
 }

@@ -190,24 +190,6 @@ pub(crate) fn no_text() -> Gate {
     Gate(Target::Text, Way::Silent)
 }
 
-/// A policy that is one function.
-pub(crate) struct On<F>(pub(crate) F);
-
-#[async_trait]
-impl<F> Policy for On<F>
-where
-    F: FnMut(Chunk, &StreamState, &mut Context<'_>) -> Result<(), PolicyError> + Send,
-{
-    async fn on_chunk(
-        &mut self,
-        chunk: Chunk,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        (self.0)(chunk, state, ctx)
-    }
-}
-
 /// Holds everything to the end, and flushes it there.
 #[derive(Debug)]
 pub(crate) struct HoldAll;

@@ -1,9 +1,9 @@
 //! Leak 6: what a stream says a second time.
 
-use stream_core::{Chunk, Context, StreamState};
+use stream_core::policy_fn;
 
 use crate::assert_caged;
-use crate::kit::{Gate, On, Target, Way, data, named, no_text, out};
+use crate::kit::{Gate, Target, Way, data, named, no_text, out};
 
 fn chat(choice: &str) -> String {
     data(&format!(r#"{{"id":"c","choices":[{{"index":0,{choice}}}]}}"#))
@@ -130,7 +130,7 @@ fn no_event_of_responses_says_again_what_was_dropped() {
 
 #[test]
 fn no_event_of_responses_says_again_what_was_edited() {
-    let edits = On(|chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>| {
+    let edits = policy_fn(|chunk, _, ctx| {
         let edited = chunk.text().map(|text| text.replace("rm_all", "[gone]"));
         ctx.send(match edited {
             Some(text) => chunk.with_text(text),

@@ -1,16 +1,16 @@
 //! Leak 9: a refusal that closes a half call makes clients run it.
 
-use stream_core::{Chunk, Context, Ending, StreamState};
+use stream_core::{Ending, policy_fn};
 use stream_testkit::conformance::{Ended, Format, check};
 use stream_testkit::{Fragments, Script};
 
 use crate::each_format;
-use crate::kit::{On, out};
+use crate::kit::out;
 
 #[test]
 fn a_refusal_in_mid_call_is_an_error_event() {
     let mid_call = || {
-        On(|chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>| {
+        policy_fn(|chunk, _, ctx| {
             if chunk.arguments().is_some_and(|arguments| arguments.contains("rm_all")) {
                 ctx.terminate(Ending::refuse("no"));
             } else {

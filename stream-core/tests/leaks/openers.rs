@@ -1,10 +1,10 @@
 //! Leaks 3, 5, 7 and 8: what is held at a cut, the opener of the next call, ids that mean two calls, and a secret in two
 //! blocks.
 
-use stream_core::{Chunk, Context, StreamBlock, StreamProcessor, StreamState, Verdict};
+use stream_core::{StreamBlock, StreamProcessor, Verdict, policy_fn};
 use stream_testkit::{Fragments, Script};
 
-use crate::kit::{Eof, Gate, On, Target, Way, data, out, run_with};
+use crate::kit::{Eof, Gate, Target, Way, data, out, run_with};
 use crate::{assert_caged, borders, each_format};
 
 /// Leak 3.
@@ -32,7 +32,7 @@ fn the_held_tail_stays_back_wherever_the_stream_is_cut() {
 #[test]
 fn the_opener_of_the_next_call_does_not_leave_with_the_flush_of_the_one_before() {
     let judge = || {
-        On(|chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>| {
+        policy_fn(|chunk, state, ctx| {
             let judged = state.just_completed().and_then(|block| block.as_tool_call());
             if chunk.is_tool_call() {
                 ctx.buffer(chunk);
@@ -61,7 +61,7 @@ fn the_opener_of_the_next_call_does_not_leave_with_the_flush_of_the_one_before()
 #[test]
 fn a_call_stays_back_though_another_choice_has_one_with_its_id() {
     let only_first_choice = || {
-        On(|chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>| {
+        policy_fn(|chunk, state, ctx| {
             match state.just_completed().filter(|block| block.as_tool_call().is_some()) {
                 Some(block) if block.choice() == 0 => ctx.settle(block.key(), Verdict::Release)?,
                 Some(block) => ctx.settle(block.key(), Verdict::drop("discarded"))?,
@@ -99,7 +99,7 @@ fn a_call_stays_back_though_another_choice_has_one_with_its_id() {
 #[test]
 fn a_secret_across_a_finish_is_seen_whole() {
     let matcher = || {
-        On(|chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>| {
+        policy_fn(|chunk, state, ctx| {
             let of = |block: &StreamBlock| match block {
                 StreamBlock::Content(text) => Some(text.text().to_owned()),
                 _ => None,

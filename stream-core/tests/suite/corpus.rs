@@ -12,53 +12,13 @@ use futures::{StreamExt as _, stream};
 use serde_json::Value;
 use stream_core::sse::{Frame, Framer};
 use stream_core::{
-    Action, Assembler, CallFlavor, Chunk, Config, Context, Decision, Observer, Passthrough, Policy,
-    PolicyError, Request, StreamBlock, StreamProcessor, StreamState, async_trait,
+    Action, Assembler, CallFlavor, Config, Decision, Observer, Passthrough, Policy, Request, StreamBlock,
+    StreamProcessor, StreamState,
 };
 use stream_testkit::logs::{self, Expected, OwnLog};
 use stream_testkit::{ChunkLog, Cut};
 
-/// Looks at everything, and sends it.
-struct AllowAll;
-
-#[async_trait]
-impl Policy for AllowAll {
-    async fn on_chunk(
-        &mut self,
-        chunk: Chunk,
-        _: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        ctx.send(chunk);
-        Ok(())
-    }
-}
-
-/// Holds everything, and lets it go at the end.
-struct HoldAll;
-
-#[async_trait]
-impl Policy for HoldAll {
-    async fn on_chunk(
-        &mut self,
-        chunk: Chunk,
-        _: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        ctx.buffer(chunk);
-        Ok(())
-    }
-
-    async fn on_end(
-        &mut self,
-        _: stream_core::End,
-        _: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        ctx.flush();
-        Ok(())
-    }
-}
+use crate::kit::{HoldAll, SendAll};
 
 /// Each line of `expected.jsonl`, with its recording.
 fn recordings() -> Vec<(Value, ChunkLog)> {
@@ -117,7 +77,7 @@ async fn every_log_of_plain_frames_passes_byte_for_byte_in_every_cut() {
     for own in logs::own().unwrap() {
         let (name, log, asked) = (own.name(), own.log(), own.expected().choices.len() + 1);
         for cut in cuts() {
-            let (out, odd) = process(AllowAll, asked, log, cut).await;
+            let (out, odd) = process(SendAll, asked, log, cut).await;
             let (passed, _) = process(Passthrough, asked, log, cut).await;
             let found = (odd > 0, out == log.bytes()[..], passed == log.bytes()[..]);
             let normalised = own.expected().normalised;
@@ -135,7 +95,7 @@ async fn every_log_held_to_the_end_and_flushed_passes_as_if_it_was_not_held() {
     for own in logs::own().unwrap() {
         let asked = own.expected().choices.len() + 1;
         let (out, odd) = process(HoldAll, asked, own.log(), Cut::Original).await;
-        let (sent, also) = process(AllowAll, asked, own.log(), Cut::Original).await;
+        let (sent, also) = process(SendAll, asked, own.log(), Cut::Original).await;
         assert!(by_choice(&out) == by_choice(&sent), "{}: {} bytes out", own.name(), out.len());
         assert_eq!(odd, also, "{}", own.name());
     }
@@ -214,7 +174,7 @@ fn as_written(calls: Vec<CallView>, written: &[logs::ExpectedCall]) -> Vec<logs:
 async fn every_recording_of_plain_frames_passes_byte_for_byte_in_every_cut() {
     for (line, log) in recordings() {
         for cut in cuts() {
-            let (out, odd) = process(AllowAll, asked(&line), &log, cut).await;
+            let (out, odd) = process(SendAll, asked(&line), &log, cut).await;
             let untouched = out == log.bytes()[..];
             assert!(untouched != (odd > 0), "{} cut {cut}: {} bytes out", line["file"], out.len());
             let (out, _) = process(Passthrough, asked(&line), &log, cut).await;
@@ -229,7 +189,7 @@ async fn every_recording_of_plain_frames_passes_byte_for_byte_in_every_cut() {
 async fn of_recorded_frames_nearly_all_are_plain() {
     let mut shares: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for (line, log) in recordings() {
-        let (_, odd) = process(AllowAll, asked(&line), &log, Cut::Whole).await;
+        let (_, odd) = process(SendAll, asked(&line), &log, Cut::Whole).await;
         let mut framer = Framer::new(usize::MAX);
         framer.push(log.bytes());
         let mut frames = 0;
@@ -256,7 +216,7 @@ async fn of_recorded_frames_nearly_all_are_plain() {
 async fn every_recording_held_to_the_end_and_flushed_passes_as_if_it_was_not_held() {
     for (line, log) in recordings() {
         let (out, odd) = process(HoldAll, asked(&line), &log, Cut::Original).await;
-        let (sent, also) = process(AllowAll, asked(&line), &log, Cut::Original).await;
+        let (sent, also) = process(SendAll, asked(&line), &log, Cut::Original).await;
         assert!(by_choice(&out) == by_choice(&sent), "{}: {} bytes out", line["file"], out.len());
         assert_eq!(odd, also, "{}", line["file"]);
     }

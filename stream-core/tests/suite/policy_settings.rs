@@ -5,26 +5,20 @@ use std::time::Duration;
 
 use stream_core::{
     Action, Attention, Chunk, Config, Context, Decide, ErrorKind, Limits, Needs, Policy, PolicyError,
-    Request, Stage, StreamState, Verdict, async_trait,
+    Request, Stage, StreamState, SyncPolicy, Verdict, async_trait,
 };
 use stream_testkit::{Fragments, Replay, Script, WireKind};
 
 /// Drops all content, but only for the model `small`.
 struct SilentSmall;
 
-#[async_trait]
-impl Policy for SilentSmall {
+impl SyncPolicy for SilentSmall {
     fn needs(&self, request: &Request) -> Needs {
         let small = request.model_name() == Some("small");
         Needs::nothing().content(if small { Attention::Completed } else { Attention::Nothing })
     }
 
-    async fn on_chunk(
-        &mut self,
-        _: Chunk,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
+    fn on_chunk(&mut self, _: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
         if let Some(block) = state.just_completed() {
             ctx.settle(block.key(), Verdict::drop("discarded"))?;
         }
@@ -117,14 +111,8 @@ fn a_decision_has_at_most_the_time_that_its_policy_gives_it() {
 #[derive(Default)]
 struct Hoarder(Option<Chunk>);
 
-#[async_trait]
-impl Policy for Hoarder {
-    async fn on_chunk(
-        &mut self,
-        chunk: Chunk,
-        _: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
+impl SyncPolicy for Hoarder {
+    fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
         if chunk.is_payload() {
             let kept = self.0.replace(chunk);
             kept.into_iter().for_each(|chunk| ctx.send(chunk));

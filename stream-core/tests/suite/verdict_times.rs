@@ -5,34 +5,20 @@
 use std::time::Duration;
 
 use stream_core::{
-    Attention, Chunk, Config, Context, Decide, Ending, Limits, Needs, Policy, PolicyError, Request,
-    StreamState, Verdict, async_trait,
+    Attention, BlockKey, Chunk, Config, Context, Decide, Ending, Limits, Needs, Policy, StreamState, Verdict,
+    policy_fn,
 };
 use stream_testkit::{Replay, Replayed, Script, WireKind};
 
-/// Does something once, when a call is complete.
-struct AtCall<F>(F);
-
-#[async_trait]
-impl<F> Policy for AtCall<F>
-where
-    F: FnMut(stream_core::BlockKey, &mut Context<'_>) + Send,
-{
-    fn needs(&self, _: &Request) -> Needs {
-        Needs::nothing().calls(Attention::Completed)
-    }
-
-    async fn on_chunk(
-        &mut self,
-        _: Chunk,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
+/// Calls the function with each complete call.
+fn at_call(mut function: impl FnMut(BlockKey, &mut Context<'_>) + Send + 'static) -> impl Policy + 'static {
+    let hook = move |_: Chunk, state: &StreamState, ctx: &mut Context<'_>| {
         if let Some(block) = state.just_completed() {
-            (self.0)(block.key(), ctx);
+            function(block.key(), ctx);
         }
         Ok(())
-    }
+    };
+    policy_fn(hook).needing(Needs::nothing().calls(Attention::Completed))
 }
 
 fn script() -> Script {
@@ -58,7 +44,7 @@ fn a_block_is_settled_when_its_time_is_over() {
     let after = |seconds, verdict: Verdict| {
         move || {
             let verdict = verdict.clone();
-            AtCall(move |key, ctx: &mut Context<'_>| {
+            at_call(move |key, ctx: &mut Context<'_>| {
                 ctx.decide(key, Decide::after(Duration::from_secs(seconds), verdict.clone())).unwrap();
             })
         }
@@ -80,7 +66,7 @@ fn a_block_is_settled_when_its_time_is_over() {
 fn what_was_settled_before_its_time_stays_so_and_the_end_does_not_wait() {
     let log = script().to_log(WireKind::AnthropicMessages);
     let flushed = || {
-        AtCall(|key, ctx: &mut Context<'_>| {
+        at_call(|key, ctx: &mut Context<'_>| {
             ctx.decide(key, Decide::after(Duration::from_secs(5), Verdict::drop("late"))).unwrap();
             ctx.settle(key, Verdict::Release).unwrap();
         })
@@ -88,7 +74,7 @@ fn what_was_settled_before_its_time_stays_so_and_the_end_does_not_wait() {
     let replayed = Replay::new(&log).policy(flushed).run();
     assert_eq!(replayed.bytes(), log.bytes());
     let held = || {
-        AtCall(|key, ctx: &mut Context<'_>| {
+        at_call(|key, ctx: &mut Context<'_>| {
             ctx.decide(key, Decide::after(Duration::from_secs(600), Verdict::Release)).unwrap();
         })
     };
@@ -104,7 +90,7 @@ fn a_verdict_that_ends_the_stream_gives_the_same_bytes_whenever_it_comes() {
         let log = script().call("call_2", "shell", r#"{"cmd":"pwd"}"#).to_log(kind);
         let ends_after = |seconds| {
             let judge = move || {
-                AtCall(move |key, ctx: &mut Context<'_>| {
+                at_call(move |key, ctx: &mut Context<'_>| {
                     let verdict = async move {
                         tokio::time::sleep(Duration::from_secs(seconds)).await;
                         Ok(Verdict::Terminate(Ending::refuse("enough")))

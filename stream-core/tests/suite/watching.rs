@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use stream_core::{
-    Action, Attention, Chunk, Config, Context, End, Ending, Limits, Needs, Policy, PolicyError, Replacement,
-    Request, Stage, StreamState, Verdict, async_trait,
+    Action, Attention, Chunk, Config, Context, End, Ending, Limits, Needs, PolicyError, Replacement, Request,
+    Stage, StreamState, SyncPolicy, Verdict, each_call,
 };
 use stream_testkit::{ChunkLog, Cut, Replay, Replayed, Script, WireKind};
 use tokio::time::sleep;
@@ -21,18 +21,16 @@ enum Deed {
 
 struct Watcher(Deed);
 
-#[async_trait]
-impl Policy for Watcher {
+fn watcher(deed: Deed) -> Stage {
+    Stage::new(Watcher(deed)).monitor()
+}
+
+impl SyncPolicy for Watcher {
     fn needs(&self, _: &Request) -> Needs {
         Needs::nothing().calls(Attention::Completed)
     }
 
-    async fn on_chunk(
-        &mut self,
-        _: Chunk,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
+    fn on_chunk(&mut self, _: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
         let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) else { return Ok(()) };
         match self.0 {
             Deed::Drop => ctx.settle(call.key(), Verdict::drop("not allowed"))?,
@@ -47,7 +45,7 @@ impl Policy for Watcher {
         Ok(())
     }
 
-    async fn on_end(&mut self, end: End, _: &StreamState, _: &mut Context<'_>) -> Result<(), PolicyError> {
+    fn on_end(&mut self, end: End, _: &StreamState, _: &mut Context<'_>) -> Result<(), PolicyError> {
         assert_eq!(end, End::Finished);
         Ok(())
     }
@@ -79,10 +77,7 @@ fn the_stream_is_as_if_the_policy_were_not_there_and_its_deeds_are_recorded() {
     ] {
         for kind in WireKind::ALL {
             for log in [script().to_log(kind), ChunkLog::from_whole("whole", script().whole(kind))] {
-                let replayed = Replay::new(&log)
-                    .cut(Cut::Byte)
-                    .policy(move || Stage::new(Watcher(deed)).monitor())
-                    .run();
+                let replayed = Replay::new(&log).cut(Cut::Byte).policy(move || watcher(deed)).run();
                 assert_eq!(replayed.bytes(), log.bytes(), "{deed:?} {}", log.name());
                 assert_eq!(told(&replayed), expected, "{deed:?} {}", log.name());
                 assert!(!replayed.is_edited());
@@ -97,34 +92,10 @@ fn the_stream_is_as_if_the_policy_were_not_there_and_its_deeds_are_recorded() {
 fn all_output_leaves_before_a_slow_judge_of_a_watcher_answers() {
     for kind in WireKind::ALL {
         let log = script().to_log(kind);
-        let replayed = Replay::new(&log)
-            .policy(|| Stage::new(Watcher(Deed::Judge(Duration::from_secs(2)))).monitor())
-            .run();
+        let replayed = Replay::new(&log).policy(|| watcher(Deed::Judge(Duration::from_secs(2)))).run();
         let last = replayed.output.last().unwrap().0;
         assert_eq!(last, Duration::ZERO, "{kind}");
         assert_eq!(replayed.decisions[0].held, Duration::from_secs(2), "{kind}");
-    }
-}
-
-/// Drops every call, for real.
-struct NoCalls;
-
-#[async_trait]
-impl Policy for NoCalls {
-    fn needs(&self, _: &Request) -> Needs {
-        Needs::nothing().calls(Attention::Completed)
-    }
-
-    async fn on_chunk(
-        &mut self,
-        _: Chunk,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        if let Some(block) = state.just_completed() {
-            ctx.settle(block.key(), Verdict::drop("discarded"))?;
-        }
-        Ok(())
     }
 }
 
@@ -132,11 +103,10 @@ impl Policy for NoCalls {
 fn a_watcher_sees_what_the_stage_before_it_let_go() {
     for kind in WireKind::ALL {
         let log = script().to_log(kind);
-        let alone = Replay::new(&log).policy(|| NoCalls).run();
-        let before =
-            Replay::new(&log).policy(|| Stage::new(Watcher(Deed::Drop)).monitor()).policy(|| NoCalls).run();
-        let behind =
-            Replay::new(&log).policy(|| NoCalls).policy(|| Stage::new(Watcher(Deed::Drop)).monitor()).run();
+        let no_calls = || each_call(|_, _| Verdict::drop("discarded"));
+        let alone = Replay::new(&log).policy(no_calls).run();
+        let before = Replay::new(&log).policy(|| watcher(Deed::Drop)).policy(no_calls).run();
+        let behind = Replay::new(&log).policy(no_calls).policy(|| watcher(Deed::Drop)).run();
         assert_eq!((before.bytes(), behind.bytes()), (alone.bytes(), alone.bytes()), "{kind}");
         assert_eq!(told(&before).len(), 2, "{kind}");
         assert_eq!(told(&behind), [(Action::Dropped, Some("discarded"), true)], "{kind}");
@@ -147,8 +117,7 @@ fn a_watcher_sees_what_the_stage_before_it_let_go() {
 fn what_a_watcher_holds_is_bound_and_never_closes_the_stream() {
     let log = script().to_log(WireKind::AnthropicMessages);
     let config = Config::default().limits(Limits::default().held(40));
-    let replayed =
-        Replay::new(&log).config(config).policy(|| Stage::new(Watcher(Deed::Drop)).monitor()).run();
+    let replayed = Replay::new(&log).config(config).policy(|| watcher(Deed::Drop)).run();
     assert_eq!(replayed.bytes(), log.bytes());
     let limit = "limit: expected at most 40 bytes held back, found more";
     assert_eq!(

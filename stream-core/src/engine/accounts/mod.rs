@@ -12,7 +12,7 @@ use calls::ChoiceAccount;
 use crate::block::{BlockKey, StreamBlock};
 use crate::few::Few;
 
-/// Names a decision under way.
+/// The name of a judge that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(pub(crate) u64);
 
