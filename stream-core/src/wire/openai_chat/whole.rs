@@ -1,4 +1,4 @@
-//! Writing a whole response: the document with parts taken out, changed or put in.
+//! Writing a whole response with dropped, edited and inserted parts.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::wire::writer::WholeBody;
 use crate::wire::{Ending, Fate, Part};
 
 impl WholeBody for ChatWriter {
-    /// The body with what is left of its choices.
+    /// The body, with choices made of the parts that are not dropped.
     fn body(&mut self, came: &Bytes, parts: &[Part], refusal: Option<&str>) -> String {
         let data = std::str::from_utf8(came).unwrap_or_default();
         let mut spans = Spans::default();
@@ -25,7 +25,7 @@ impl WholeBody for ChatWriter {
         if let Some(error) = parts.iter().find(|part| matches!(part.delta.kind, DeltaKind::Error(_))) {
             return envelope.raw("error", &rebuild::error(error, parts, data)).finish();
         }
-        // A body without choices is still answered with one: refused, or with the notice.
+        // A body without choices is written with one, for the refusal or the notice.
         let mut choices: Vec<Option<Value<'_>>> = came.choices().map(Some).collect();
         if choices.is_empty() {
             choices.push(None);
@@ -52,7 +52,7 @@ impl WholeBody for ChatWriter {
     }
 
     fn error_body(&mut self, came: &Bytes, parts: &[Part], ending: &Ending) -> String {
-        // An error of the upstream is an ending already.
+        // An error of the upstream is an ending of its own.
         match parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Error(_))) {
             true => self.body(came, parts, None),
             false => templates::error(ending).finish(),
@@ -60,7 +60,7 @@ impl WholeBody for ChatWriter {
     }
 }
 
-/// A choice as it came, in the data that the sites of its deltas mean. A body without choices has one that did not come.
+/// A choice of the upstream, in the data that the spans of its deltas refer to; `None` in a body without choices.
 #[derive(Clone, Copy)]
 struct CameChoice<'d> {
     data: &'d str,
@@ -81,8 +81,8 @@ impl<'d> CameChoice<'d> {
     }
 }
 
-/// One choice; with `refusal`, as a refused one. Where the body is not plain (rule 28), it has a position, and is written
-/// from what was judged.
+/// One choice; with `refusal`, as a refused one. Where the body is not plain (rule 28), the choice has a `position`, and is
+/// written from its deltas.
 fn choice(
     ledger: &mut ChoiceLedger,
     came: CameChoice<'_>,
@@ -133,16 +133,16 @@ fn choice(
     templates::ending_choice(index, "message", &document, &finish)
 }
 
-/// A message as its parts leave it: all that the deltas of a stream would say.
+/// A message made of its parts: the sum of the deltas of a stream.
 #[derive(Default)]
 struct Message {
     touched: bool,
-    /// The body is not plain: the message is written from what was judged.
+    /// The body is not plain: the message is written from its deltas.
     normal: bool,
     /// Calls have an index.
     numbered: bool,
     members: Members,
-    /// The content came as a list.
+    /// The content is a list.
     is_list: bool,
     /// Some reasoning was dropped or edited: its copies are stale.
     reasoning_touched: bool,
@@ -162,7 +162,7 @@ impl Message {
             DeltaKind::Finish(reason) if part.fate == Fate::Edited => {
                 self.new_finish = Some(json::quote(reason.raw()));
             }
-            // Signatures stay where they are.
+            // Signatures are members of their own.
             _ if part.fate == Fate::Dropped || field == Some(Field::Signature) => {}
             _ => self.members.extend(templates::members(part, data, index, self.numbered)),
         }
@@ -187,7 +187,7 @@ impl Message {
         (!text.is_empty()).then(|| format!("\"{text}\""))
     }
 
-    /// The lists of a member as one; a string is a text in it.
+    /// The lists of a member as one; a string becomes a text item.
     fn list(&self, name: &str) -> Option<String> {
         let items =
             self.said(name).map(|raw| match raw.strip_prefix('[').and_then(|raw| raw.strip_suffix(']')) {
@@ -197,7 +197,7 @@ impl Message {
         Some(json::array(items)).filter(|list| list != "[]")
     }
 
-    /// The message: what came, with what is left of it, in its order; then what is new.
+    /// The message: the upstream's members with their new values, in their order; then new members.
     fn document(&self, body: Option<Value<'_>>, refused: bool) -> String {
         let mut message = Object::new();
         if body.is_none_or(|body| body.get("role").is_none()) {
@@ -221,7 +221,7 @@ impl Message {
         message.finish()
     }
 
-    /// What a member of the message says now; `None` if it goes. `body` is the message as it came.
+    /// The new value of a member of the message; `None` if the member is left out. `body` is the upstream's message.
     fn member(&self, name: &str, value: &str, body: &str, refused: bool) -> Option<String> {
         match name {
             "role" if self.normal => Some(json::quote("assistant")),
