@@ -67,11 +67,10 @@ impl WireFormat for Gemini {
 
     fn traits(&self) -> Traits {
         Traits {
-            restates: false,
             text_after_call: true,
             finish_is_terminal: true,
             arguments_are_json: true,
-            reasoning_is_signed: false,
+            ..Traits::default()
         }
     }
 

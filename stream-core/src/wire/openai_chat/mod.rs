@@ -67,13 +67,7 @@ impl WireFormat for OpenAiChat {
     }
 
     fn traits(&self) -> Traits {
-        Traits {
-            restates: false,
-            text_after_call: true,
-            finish_is_terminal: true,
-            arguments_are_json: false,
-            reasoning_is_signed: false,
-        }
+        Traits { text_after_call: true, finish_is_terminal: true, ..Traits::default() }
     }
 
     fn holes(&self) -> &'static [Hole] {

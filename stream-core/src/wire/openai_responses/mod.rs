@@ -79,13 +79,7 @@ impl WireFormat for OpenAiResponses {
     }
 
     fn traits(&self) -> Traits {
-        Traits {
-            restates: true,
-            text_after_call: true,
-            finish_is_terminal: false,
-            arguments_are_json: false,
-            reasoning_is_signed: true,
-        }
+        Traits { restates: true, text_after_call: true, reasoning_is_signed: true, ..Traits::default() }
     }
 
     fn holes(&self) -> &'static [Hole] {
