@@ -44,8 +44,7 @@ impl WholeBody for ChatWriter {
         }
         let odd = self.state.odd.is_some();
         let written = choices.iter().zip(&of_choices).enumerate().map(|(at, (choice, parts))| {
-            let came = CameChoice { data, choice: *choice };
-            self::choice(&mut self.state.turns, came, odd.then_some(at), parts, refusal)
+            self::choice(&mut self.state.turns, data, *choice, odd.then_some(at), parts, refusal)
         });
         let usage = came.chunk.and_then(grammar::usage).map(Value::raw);
         templates::completion(templates::envelope(envelope, templates::COMPLETION), written, usage)
@@ -60,38 +59,18 @@ impl WholeBody for ChatWriter {
     }
 }
 
-/// A choice of the upstream, in the data that the spans of its deltas refer to; `None` in a body without choices.
-#[derive(Clone, Copy)]
-struct CameChoice<'d> {
-    data: &'d str,
-    choice: Option<Value<'d>>,
-}
-
-impl<'d> CameChoice<'d> {
-    /// A field as raw JSON, unless it is null.
-    fn get(self, name: &str) -> Option<&'d str> {
-        self.choice.and_then(|choice| choice.get(name)).map(Value::raw)
-    }
-
-    /// The message, or the delta in its place.
-    fn body(self) -> Option<Value<'d>> {
-        let message =
-            self.choice.and_then(|choice| choice.get("message")).filter(|message| message.is_object());
-        message.or_else(|| self.choice?.get("delta"))
-    }
-}
-
-/// One choice; with `refusal`, as a refused one. Where the body is not plain (rule 28), the choice has a `position`, and is
-/// written from its deltas.
+/// One choice; with `refusal`, as a refused one. A body without choices has `None` as its `choice`. Where the body is not plain
+/// (rule 28), the choice has a `position`, and is written from its deltas.
 fn choice(
     ledger: &mut ChoiceLedger,
-    came: CameChoice<'_>,
+    data: &str,
+    choice: Option<Value<'_>>,
     position: Option<usize>,
     parts: &[&Part],
     refusal: Option<&str>,
 ) -> String {
-    let CameChoice { data, choice } = came;
-    let body = came.body();
+    let field = |name: &str| choice.and_then(|choice| choice.get(name));
+    let body = field("message").filter(|message| message.is_object()).or_else(|| field("delta"));
     let raw = choice.map_or("", Value::raw);
     let first = body.and_then(|body| body.get("tool_calls")?.items().next());
     let mut message = Message {
@@ -124,12 +103,13 @@ fn choice(
     let index = position.map(|position| position.to_string());
     let document = message.document(body, refusal.is_some());
     let new = message.new_finish;
+    let raw_of = |name: &str| field(name).map(Value::raw);
     let native = grammar::native_finish(raw).map(str::to_owned);
     let finish = Finish {
         native: native.map(|native| new.clone().unwrap_or(native)),
-        reason: Some(new.as_deref().or(came.get("finish_reason")).unwrap_or("\"stop\"").to_owned()),
+        reason: Some(new.as_deref().or(raw_of("finish_reason")).unwrap_or("\"stop\"").to_owned()),
     };
-    let index = index.as_deref().or(came.get("index")).unwrap_or("0");
+    let index = index.as_deref().or(raw_of("index")).unwrap_or("0");
     templates::ending_choice(index, "message", &document, &finish)
 }
 
