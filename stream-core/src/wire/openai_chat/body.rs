@@ -96,9 +96,7 @@ impl BodyReader<'_> {
         // Some clients go by the fields of a part, whatever its type.
         let is_foreign =
             |name: &&str| *name != own && part.get(name).is_some_and(|field| !is_void(field.raw()));
-        if ["text", "thinking"].iter().any(is_foreign) {
-            self.into.odd = self.into.odd.or(Some(Odd::Foreign));
-        }
+        self.into.mark(["text", "thinking"].iter().any(is_foreign).then_some(Odd::Foreign));
         let mut say = |channel, text: &str| self.text(channel, text, part, Field::ContentItem.bit());
         match (text, thinking) {
             (Some(text), _) if own == "text" => say(Channel::Content, &text),
@@ -144,7 +142,7 @@ impl BodyReader<'_> {
             // Neither a name nor arguments.
             (None, None) => (call, "arguments", CallFlavor::Function),
         };
-        self.into.odd = self.into.odd.or_else(|| odd_call(call));
+        self.into.mark(odd_call(call));
         // Some servers send an empty id, or the word `null`, on continuations.
         let id = filled(call.get("id")).filter(|id| id != "null");
         let delta = self.call_delta(id.map(Text::from), tool, input, flavor)?;

@@ -31,9 +31,8 @@ pub(super) fn frame(frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError
         document(data, Form::Chunk { is_error: frame.event() == Some("error") }, into)?;
     }
     // Any name but `error` belongs to another API; clients compare the terminal marker with its blanks.
-    if frame.event().is_some_and(|name| name != "error") || (is_done && data != b"[DONE]") {
-        into.odd = into.odd.or(Some(Odd::Lines));
-    }
+    let is_odd = frame.event().is_some_and(|name| name != "error") || (is_done && data != b"[DONE]");
+    into.mark(is_odd.then_some(Odd::Lines));
     Ok(())
 }
 
@@ -124,11 +123,11 @@ impl ChunkReader<'_> {
             // The only choice of a whole response needs no number; a choice of a stream may be alone in its chunk.
             let needs_none = self.whole && is_lone && index.is_none();
             if !needs_none && index.is_none_or(|raw| json::count(raw.raw()).is_none()) {
-                self.odd(Odd::Number);
+                self.into.mark(Some(Odd::Number));
             } else if (self.whole || !is_lone) && number as usize != position {
-                self.odd(Odd::Position);
+                self.into.mark(Some(Odd::Position));
             } else if !self.whole && !delta.is_none_or(has_role) {
-                self.odd(Odd::Type);
+                self.into.mark(Some(Odd::Type));
             }
             self.choice(choice, Holder { number, span: choice.span(), position: position as u32 }, delta)?;
         }
@@ -160,11 +159,6 @@ impl ChunkReader<'_> {
         apis::one(self.into, chunk, &[], &[apis::OF_RESPONSES, message, block])
     }
 
-    /// Sets the reason why the chunk is not plain; the first reason stays.
-    fn odd(&mut self, odd: Odd) {
-        self.into.odd = self.into.odd.or(Some(odd));
-    }
-
     fn meta(&mut self, chunk: Value<'_>) {
         if !self.into.wants_meta {
             return;
@@ -189,7 +183,7 @@ impl ChunkReader<'_> {
             Some(message) if self.whole => Some(message.expect_object("message")?),
             // A message in place of a delta, whose calls some clients run.
             Some(message) if delta.is_none() && has_calls(message) => {
-                self.odd(Odd::Foreign);
+                self.into.mark(Some(Odd::Foreign));
                 Some(message)
             }
             _ => None,
@@ -197,7 +191,7 @@ impl ChunkReader<'_> {
         let body = message.or(delta);
         if self.whole && (delta.is_some() || message.is_some_and(|body| !has_role(body))) {
             // Some clients read the delta, others the message.
-            self.odd(if delta.is_some() { Odd::Foreign } else { Odd::Type });
+            self.into.mark(Some(if delta.is_some() { Odd::Foreign } else { Odd::Type }));
         }
         let before = self.into.deltas.len();
         let mut reader = BodyReader { into: self.into, holder, whole: self.whole };

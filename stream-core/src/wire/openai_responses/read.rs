@@ -44,14 +44,12 @@ fn read(line: Option<&str>, event: &Event<'_>, len: usize, into: &mut Decoded) -
     }
     if into.memory.is_on {
         let odd = into.memory.responses.get_or_insert_default().see(line, kind, event)?;
-        into.odd = into.odd.or(odd);
+        into.mark(odd);
     }
     let delta = match (event.name(), kind) {
         (Some(name), _) => return response_event(event, name, len, into),
         (None, kind) if normal::is_ping(kind) => {
-            if !ping::is_bare(event.value()) {
-                into.odd = into.odd.or(Some(Odd::Foreign));
-            }
+            into.mark((!ping::is_bare(event.value())).then_some(Odd::Foreign));
             Delta::stream(DeltaKind::Ping)
         }
         (None, "error") => Delta::stream(DeltaKind::Error(match event.get("error") {
@@ -92,7 +90,7 @@ fn response_event(event: &Event<'_>, name: &str, len: usize, into: &mut Decoded)
         into.deltas.push(other(event, name, len));
         return Ok(());
     };
-    mark(normal::is_foreign(known, event), into);
+    into.mark(normal::is_foreign(known, event).then_some(Odd::Foreign));
     let slot = known.slot(event)?;
     let delta = match known.act {
         Act::Opens => return opening(event.object("response")?, ItemPlace::Listed, into),
@@ -111,14 +109,9 @@ fn response_event(event: &Event<'_>, name: &str, len: usize, into: &mut Decoded)
     Ok(())
 }
 
-/// Marks the event as odd, if it has fields of another type.
-fn mark(is_foreign: bool, into: &mut Decoded) {
-    into.odd = into.odd.or(is_foreign.then_some(Odd::Foreign));
-}
-
 /// Adds the deltas of one item.
 fn item_deltas(item: &ItemReader<'_>, place: ItemPlace, into: &mut Decoded) -> Result<(), DecodeError> {
-    mark(item.is_foreign()?, into);
+    into.mark(item.is_foreign()?.then_some(Odd::Foreign));
     item.deltas(place, &mut into.deltas)
 }
 
@@ -170,7 +163,7 @@ fn all_text(response: Value<'_>) -> Result<(), DecodeError> {
 }
 
 fn part_event(act: Act, slot: Slot, part: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
-    mark(item::is_foreign_part(part)?, into);
+    into.mark(item::is_foreign_part(part)?.then_some(Odd::Foreign));
     let mut push = |kind| into.deltas.push(Delta::new(0, slot, kind));
     match (act, item::part_body(part)?) {
         (Act::Added, body) => body.opens(true, push),
