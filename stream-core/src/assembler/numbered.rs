@@ -57,13 +57,13 @@ impl Fold {
         Ok(Transition::Folded(Some(self.open_text(choice, item, part, channel)?)))
     }
 
-    /// The explicit end of a block, or of an item with all its blocks.
+    /// Folds the explicit end of a block, or of an item with all its blocks.
     pub(super) fn stop(&mut self, choice: u32, slot: Slot) -> Transition {
         match slot {
             Slot::At { item, part: Slot::ITEM } => {
                 let blocks = &self.state.blocks;
                 let open = self.items.get_mut(item).and_then(|item| {
-                    // What has ended stays so: nobody has to look at it again.
+                    // A block that has ended needs no other check.
                     let ended = |key: &BlockKey| blocks[key.index()].status() != BlockStatus::Open;
                     while item.blocks.front().is_some_and(ended) {
                         item.blocks.pop_front();
@@ -88,7 +88,7 @@ impl Fold {
         }
     }
 
-    /// A block that is first seen in a copy: the copy is its payload (rule 19).
+    /// Opens a block that is first seen in a copy: the copy is its payload (rule 19).
     pub(super) fn open_from_copy(
         &mut self,
         choice: u32,
@@ -134,7 +134,7 @@ impl Fold {
         Ok(Transition::Folded(Some(key)))
     }
 
-    /// Holds a copy against its block.
+    /// Compares a copy with its block.
     pub(super) fn check_copy(&mut self, key: BlockKey, copy: &mut Restated) -> Result<(), Error> {
         let (keep, limit) = (self.keeps(key), self.settings.limits.block);
         copies::check(&mut self.state.blocks[key.index()], copy, keep, limit)
@@ -174,7 +174,7 @@ impl Fold {
         CLASSES.into_iter().filter_map(move |class| self.at(item, part, class))
     }
 
-    /// An open block that a new start in its slot ends: one server never stops the first.
+    /// The open block that a new start in its slot ends: one server never stops the first block.
     fn occupant(&self, item: u32, part: u32, class: Class) -> Option<BlockKey> {
         self.at(item, part, class).filter(|key| self.is_open(*key))
     }

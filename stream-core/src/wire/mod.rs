@@ -314,6 +314,11 @@ impl Decoded {
     pub fn new() -> Self {
         Self { wants_meta: true, ..Self::default() }
     }
+
+    /// Sets the reason why the frame is not plain; the first reason stays.
+    pub(crate) fn mark(&mut self, odd: Option<Odd>) {
+        self.odd = self.odd.or(odd);
+    }
 }
 
 /// The reason why a frame could not be decoded: what was expected and what was found.

@@ -32,7 +32,7 @@ enum BlockForm {
 
 fn read(block: Value<'_>, index: u32, form: BlockForm, into: &mut Decoded) -> Result<(), DecodeError> {
     let kind = block.word("type");
-    into.odd = into.odd.or(normal::block_oddness(kind.as_deref(), block));
+    into.mark(normal::block_oddness(kind.as_deref(), block));
     let says = |kind| Delta::new(CHOICE, Slot::item(index), kind).at(block.span());
     let mut push = |kind| into.deltas.push(says(kind));
     match kind.as_deref() {

@@ -88,13 +88,7 @@ impl WireFormat for Anthropic {
     }
 
     fn traits(&self) -> Traits {
-        Traits {
-            restates: false,
-            text_after_call: false,
-            finish_is_terminal: false,
-            arguments_are_json: true,
-            reasoning_is_signed: true,
-        }
+        Traits { arguments_are_json: true, reasoning_is_signed: true, ..Traits::default() }
     }
 
     fn holes(&self) -> &'static [Hole] {

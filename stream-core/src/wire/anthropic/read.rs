@@ -58,7 +58,7 @@ fn remember(line: Option<&str>, kind: Option<&str>, into: &mut Decoded) -> Resul
     let order = into.memory.messages.get_or_insert_default();
     let named = kind.and_then(|kind| order.name(line, kind));
     let (odd, lane) = order.see(&into.deltas)?;
-    into.odd = into.odd.or(odd).or(named);
+    into.mark(odd.or(named));
     into.due = lane;
     Ok(())
 }
@@ -76,12 +76,8 @@ fn event<'d>(
     apis::one(into, event, &["choices", "candidates"], &[])?;
     let word = event.word("type");
     let kind = EventKind::of(event, word.as_deref(), line)?;
-    if kind.is_some_and(|kind| normal::is_foreign(kind, event)) {
-        into.odd = into.odd.or(Some(Odd::Foreign));
-    }
-    if word.is_none() && kind.is_some_and(EventKind::is_own) {
-        into.odd = into.odd.or(Some(Odd::Type));
-    }
+    into.mark(kind.filter(|kind| normal::is_foreign(*kind, event)).map(|_| Odd::Foreign));
+    into.mark(kind.filter(|kind| word.is_none() && kind.is_own()).map(|_| Odd::Type));
     read(kind, event, into)?;
     Ok(word.or_else(|| kind.map(|kind| kind.word().into())))
 }
@@ -102,7 +98,7 @@ fn read(kind: Option<EventKind>, event: Value<'_>, into: &mut Decoded) -> Result
         Some(EventKind::MessageDelta) => return message_delta(event, into),
         Some(EventKind::BlockDelta) => {
             let slot = Slot::item(grammar::index(event)?);
-            block_delta(grammar::object(event, "delta")?, slot, &mut into.odd)?
+            block_delta(grammar::object(event, "delta")?, slot, into)?
         }
         Some(EventKind::BlockStop) => {
             Delta::new(CHOICE, Slot::item(grammar::index(event)?), DeltaKind::Stop).at(event.span())
@@ -179,15 +175,13 @@ fn ends(stop: Option<Value<'_>>, counts: Value<'_>, deltas: &mut Vec<Delta>) -> 
     Ok(())
 }
 
-fn block_delta(delta: Value<'_>, slot: Slot, odd: &mut Option<Odd>) -> Result<Delta, DecodeError> {
+fn block_delta(delta: Value<'_>, slot: Slot, into: &mut Decoded) -> Result<Delta, DecodeError> {
     let text = |channel, field| {
         let text = delta.filled(field)?;
         Ok::<_, DecodeError>(text.map_or(DeltaKind::Meta, |text| DeltaKind::Text { channel, text }))
     };
     let kind = delta.word("type");
-    if let Some(found) = normal::delta_oddness(kind.as_deref(), delta)? {
-        *odd = odd.or(Some(found));
-    }
+    into.mark(normal::delta_oddness(kind.as_deref(), delta)?);
     let kind = match kind.as_deref() {
         Some("text_delta") => text(Channel::Content, "text")?,
         Some("thinking_delta") => text(Channel::Reasoning, "thinking")?,

@@ -42,9 +42,7 @@ impl WireFormat for Gemini {
     fn decode(&self, frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
         read::event(frame.data_bytes().unwrap_or_default(), into)?;
         // Google's own SDK fails on a named event.
-        if frame.event().is_some() {
-            into.odd = into.odd.or(Some(Odd::Lines));
-        }
+        into.mark(frame.event().map(|_| Odd::Lines));
         Ok(())
     }
 
@@ -67,11 +65,10 @@ impl WireFormat for Gemini {
 
     fn traits(&self) -> Traits {
         Traits {
-            restates: false,
             text_after_call: true,
             finish_is_terminal: true,
             arguments_are_json: true,
-            reasoning_is_signed: false,
+            ..Traits::default()
         }
     }
 

@@ -1,4 +1,4 @@
-//! Log probabilities, and what events of no item write piece by piece.
+//! Log probabilities, and the deltas of events without an item.
 
 use memchr::memmem;
 
@@ -12,7 +12,7 @@ use crate::wire::{Piece, PieceName};
 pub(super) fn of(document: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let has = |word: &str| memmem::find(document.as_bytes(), word.as_bytes()).is_some();
-    // All others are those of an item, and say no more than their text.
+    // Any other event belongs to an item, and its text is part of a block.
     if !has("logprobs") && has("\"output_index\"") && !has("\\u") {
         return pieces;
     }
