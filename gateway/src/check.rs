@@ -4,7 +4,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use stream_testkit::conformance::{Allow, Format, Report, check_whole_with, check_with};
+use stream_testkit::WireKind;
+use stream_testkit::conformance::{Allow, Report, check_whole_with, check_with};
 
 use crate::progress::Progress;
 use crate::{cli, logs};
@@ -31,15 +32,14 @@ pub(crate) fn run(arguments: &cli::Check) -> Result<ExitCode, String> {
 fn check(file: &Path, format: &cli::Format, allow: &Allow) -> Result<Report, String> {
     let log = logs::load(file)?;
     let format = match format.named() {
-        Some(format) => format.name().parse::<Format>().ok(),
-        None => Format::detect(log.bytes()),
+        Some(format) => format.name().parse().ok(),
+        None => WireKind::detect(log.bytes()),
     };
     let Some(format) = format else {
-        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
         return Err(format!(
             "{}: expected a stream of {}, found nothing that tells; name it with --format",
             file.display(),
-            known.join(", ")
+            WireKind::ALL.map(WireKind::name).join(", ")
         ));
     };
     let check = if log.is_whole() { check_whole_with } else { check_with };

@@ -8,10 +8,13 @@ use crate::block::BlockKey;
 use crate::sse::FrameTooLarge;
 use crate::wire::DecodeError;
 
+/// Any error, as hosts and policies bring it.
+pub type BoxError = Box<dyn StdError + Send + Sync>;
+
 /// The error for which a stream was closed. [`ErrorKind`] lists the kinds and their outcome.
 ///
-/// [`source`](StdError::source) is the cause, if there is one: the error that a policy returned, or the reason why a frame could not be read. Messages
-/// of this crate never quote the stream. Two errors are equal if kind and message are.
+/// [`source`](StdError::source) is the cause, if there is one: the error of the upstream's transport, the error that a policy returned, or the reason
+/// why a frame could not be read. Messages of this crate never quote the stream. Two errors are equal if kind and message are.
 #[derive(Debug, Clone)]
 pub struct Error {
     kind: ErrorKind,

@@ -271,7 +271,7 @@ pub use context::{Context, EffectError};
 pub use delta::{CallFlavor, Channel, FinishKind, FinishReason, Runs, UpstreamError, Usage};
 pub use ending::{Ending, EndingKind};
 pub use engine::{BuildError, Config, Engine, Ticket};
-pub use error::{Error, ErrorKind, Origin};
+pub use error::{BoxError, Error, ErrorKind, Origin};
 pub use limits::Limits;
 pub use passthrough::Passthrough;
 pub use policy::{

@@ -127,7 +127,7 @@ fn checked<P: Into<Stage>>(
     let laws = Laws::of(factory).config(config.clone());
     let (mut broken, mut tally) = (String::new(), Tally::default());
     for (name, log) in logs {
-        for law in Law::ALL.into_iter().filter(|law| *law != Law::Agreement) {
+        for law in Law::ALL.iter().copied().filter(|law| *law != Law::Agreement) {
             let is_known = LIMITS
                 .iter()
                 .any(|(files, known, _)| law == *known && files.iter().any(|file| name.ends_with(file)));

@@ -30,6 +30,7 @@
 
 pub mod conformance;
 pub mod cut;
+mod differing;
 #[cfg(feature = "faults")]
 pub mod faults;
 #[cfg(feature = "fuzzing")]
@@ -47,6 +48,7 @@ pub mod logs;
 pub mod models;
 #[cfg(feature = "laws")]
 pub mod mutate;
+mod named;
 mod partial_args;
 mod random;
 pub mod replay;
@@ -62,6 +64,7 @@ pub mod tap;
 pub mod transcript;
 
 pub use crate::cut::Cut;
+pub use crate::differing::differing_paths;
 pub use crate::kind::{UnknownWireKind, WireKind};
 pub use crate::log::{ChunkLog, Form, LogError};
 pub use crate::replay::{Replay, Replayed};

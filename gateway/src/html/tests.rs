@@ -5,7 +5,7 @@ mod browser;
 use std::time::Duration;
 
 use stream_core::{
-    Attention, Chunk, Context, Needs, Policy, PolicyError, Request, StreamState, Verdict, async_trait,
+    Attention, Chunk, Context, Needs, Stage, StreamState, Verdict, each_call_async, policy_fn,
 };
 use stream_testkit::{Fragments, Replay, Replayed, Script, WireKind};
 
@@ -13,51 +13,27 @@ use self::browser::{Dom, browse};
 use super::page;
 
 /// Lets a judge look at every call: `rm` is refused after ten seconds, others are allowed after four.
-struct SlowJudge;
-
-#[async_trait]
-impl Policy for SlowJudge {
-    fn needs(&self, _: &Request) -> Needs {
-        Needs::nothing().calls(Attention::Completed)
-    }
-
-    async fn on_chunk(
-        &mut self,
-        _: Chunk,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) else { return Ok(()) };
+fn slow_judge() -> Stage {
+    let judge = each_call_async(|call, _| {
         let harmful = call.name().starts_with("rm");
-        ctx.decide(call.key(), async move {
+        async move {
             tokio::time::sleep(Duration::from_secs(if harmful { 10 } else { 4 })).await;
             Ok(if harmful { Verdict::drop("rm is not allowed here") } else { Verdict::Release })
-        })?;
-        Ok(())
-    }
+        }
+    });
+    Stage::new(judge).named("SlowJudge")
 }
 
 /// Shouts.
-struct Shout;
-
-#[async_trait]
-impl Policy for Shout {
-    fn needs(&self, _: &Request) -> Needs {
-        Needs::nothing().content(Attention::Chunks)
-    }
-
-    async fn on_chunk(
-        &mut self,
-        chunk: Chunk,
-        _: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
+fn shout() -> Stage {
+    let hook = |chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>| {
         match chunk.text().map(str::to_uppercase) {
             Some(text) => ctx.send(chunk.with_text(text)),
             None => ctx.send(chunk),
         }
         Ok(())
-    }
+    };
+    Stage::new(policy_fn(hook).needing(Needs::nothing().content(Attention::Chunks))).named("Shout")
 }
 
 fn script() -> Script {
@@ -78,7 +54,7 @@ fn render(name: &str, replayed: &Replayed) -> Option<Dom> {
 #[test]
 fn a_person_sees_what_was_held_why_and_for_how_long() {
     let log = script().to_log(WireKind::OpenAiChat);
-    let replayed = Replay::new(&log).policy(|| SlowJudge).run();
+    let replayed = Replay::new(&log).policy(slow_judge).run();
     let Some(dom) = render("judge", &replayed) else { return };
     assert_eq!(dom.text("p id=\"headline\""), "1 block dropped · 2 blocks held back, for up to 10.1 s");
     assert_eq!(
@@ -131,7 +107,7 @@ fn a_chain_tells_the_upstream_s_block_though_an_earlier_policy_dropped_one() {
         .text("it is done")
         .text_fragments(Fragments::Chars(4));
     let log = script.to_log(WireKind::OpenAiResponses);
-    let replayed = Replay::new(&log).policy(|| SlowJudge).policy(|| Shout).run();
+    let replayed = Replay::new(&log).policy(slow_judge).policy(shout).run();
     let Some(dom) = render("chain", &replayed) else { return };
     assert_eq!(
         dom.text("p id=\"headline\""),
@@ -149,7 +125,7 @@ fn a_chain_tells_the_upstream_s_block_though_an_earlier_policy_dropped_one() {
 #[test]
 fn a_whole_response_is_one_chunk_with_all_its_blocks() {
     let log = stream_testkit::ChunkLog::from_whole("whole.json", script().whole(WireKind::Gemini));
-    let replayed = Replay::new(&log).policy(|| SlowJudge).run();
+    let replayed = Replay::new(&log).policy(slow_judge).run();
     let Some(dom) = render("whole", &replayed) else { return };
     assert_eq!(dom.text("p id=\"headline\""), "1 block dropped · 2 blocks held back, for up to 10.0 s");
 }
@@ -165,7 +141,7 @@ fn what_a_model_writes_is_shown_and_never_run() {
         arguments.clone(),
     );
     for kind in WireKind::ALL {
-        let replayed = Replay::new(script.to_log(kind)).policy(|| SlowJudge).policy(|| Shout).run();
+        let replayed = Replay::new(script.to_log(kind)).policy(slow_judge).policy(shout).run();
         let Some(dom) = render(&format!("evil-{kind}"), &replayed) else { return };
         // Whatever would have been run would have changed the title, and left an element behind.
         assert_eq!(dom.text("title"), format!("script.{kind} · replay"));
@@ -185,7 +161,7 @@ fn a_long_stream_still_is_a_page() {
     for number in 0..300 {
         script = script.call(format!("call_{number}"), "rm", "{}");
     }
-    let replayed = Replay::new(script.to_log(WireKind::OpenAiChat)).policy(|| SlowJudge).run();
+    let replayed = Replay::new(script.to_log(WireKind::OpenAiChat)).policy(slow_judge).run();
     let page = page(&replayed);
     assert!(page.len() < 4_000_000, "{} bytes", page.len());
     let Some(dom) = browse("long", &page) else { return };

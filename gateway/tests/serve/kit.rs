@@ -11,7 +11,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use stream_testkit::WireKind;
-use stream_testkit::conformance::{Format, Report, check, check_whole};
+use stream_testkit::conformance::{Report, check, check_whole};
 
 /// The program, serving.
 pub(crate) struct Gateway {
@@ -171,8 +171,7 @@ impl Answer {
 
     /// What a strict client makes of it.
     pub(crate) fn report(&self, kind: WireKind, streamed: bool) -> Report {
-        let format: Format = kind.name().parse().unwrap();
-        if streamed { check(format, &self.body) } else { check_whole(format, &self.body) }
+        if streamed { check(kind, &self.body) } else { check_whole(kind, &self.body) }
     }
 }
 

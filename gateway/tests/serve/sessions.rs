@@ -139,8 +139,7 @@ fn a_replay_counts_in_the_session_that_it_is_told() {
                 .args(more)
                 .output()
                 .unwrap();
-            let format: stream_testkit::conformance::Format = kind.name().parse().unwrap();
-            stream_testkit::conformance::check(format, &out.stdout).view().ended
+            stream_testkit::conformance::check(kind, &out.stdout).view().ended
         };
         assert_eq!(replay(&["--session", "a"]), Ended::Refused, "{kind}");
         assert_eq!(replay(&[]), Ended::Clean, "{kind}");

@@ -1,4 +1,4 @@
-//! How the engine brings a stream to its end.
+//! The end of a stream: its stages closed one by one, then the ending.
 
 use super::{Engine, Work};
 use crate::engine::shutdown::Shutdown;
@@ -9,7 +9,7 @@ use crate::record::Action;
 use crate::wire::{Ending, Outgoing};
 
 impl Engine {
-    /// One move of the shutdown: a hook to call, or the next stage.
+    /// Makes one move of the shutdown: a hook to call, or the next stage.
     pub(super) fn close(&mut self) -> Option<Work> {
         let shutdown = self.shutdown.as_mut()?;
         let index = shutdown.stage;
@@ -18,13 +18,13 @@ impl Engine {
             self.finish();
             return self.done.then_some(Work::Done);
         };
-        // Those that only watch come to their end when all output is there: nobody waits for them.
+        // Dry runs are closed when all output is written: the client does not wait for them.
         if stage.watching != self.written || stage.is_retired() {
             shutdown.next_stage();
             return None;
         }
         if shutdown.is_alive() {
-            if self.tickets.values().any(|pending| pending.stage == index) {
+            if self.tickets.values().any(|pending| pending.key.stage() == index) {
                 return Some(Work::Wait);
             }
             if let Some(work) = shutdown.ask(stage) {
@@ -36,7 +36,7 @@ impl Engine {
         let finished = *shutdown.end() == End::Finished;
         shutdown.dropped |= self.stages[index].close(finished, shutdown.is_abrupt(), self.now, &mut out);
         shutdown.next_stage();
-        self.tickets.retain(|pending| pending.stage != index);
+        self.tickets.retain(|pending| pending.key.stage() != index);
         self.forward(index, out);
         None
     }
@@ -65,7 +65,7 @@ impl Engine {
         self.report_written(first);
     }
 
-    /// Something was wrong with what a stage was given.
+    /// Closes the stream for an error in the input of a stage.
     pub(super) fn close_for(&mut self, stage: usize, error: Error) {
         self.error = Some(Box::new(error.clone()));
         self.report_error();
@@ -93,7 +93,7 @@ impl Engine {
     pub(super) fn close_abruptly(&mut self, stage: usize, alive: bool, end: End, ending: Ending) {
         self.disarm();
         self.reader.close();
-        self.tickets.retain(|pending| pending.stage > stage);
+        self.tickets.retain(|pending| pending.key.stage() > stage);
         let first = self.shutdown.as_ref().map_or(0, |shutdown| shutdown.stage);
         self.shutdown = Some(Box::new(Shutdown::abrupt(first, stage, alive, end, ending)));
         self.stages.iter_mut().take(stage + 1).for_each(StageState::cut_input);

@@ -9,6 +9,7 @@ use super::hook::Hook;
 use super::judging::Judging;
 use crate::block::BlockKey;
 use crate::engine::accounts::Ticket;
+use crate::error::BoxError;
 use crate::policy::{PolicyError, Verdict};
 use crate::wire::Ending;
 
@@ -23,7 +24,7 @@ pub enum Input {
     /// The end of the upstream.
     End,
     /// The end of the upstream by an error in transport.
-    Broken(String),
+    Broken(BoxError),
     /// The verdict of a judge, or its failure.
     Verdict(Ticket, Result<Verdict, Failure>),
     /// The time of [`Output::Wait`] is over.

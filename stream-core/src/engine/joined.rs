@@ -1,9 +1,9 @@
-//! Texts of several choices, as those clients read them that put them together in the order in which they leave (rule 28).
+//! Texts of several choices, joined in the order in which they are written, as some clients read them (rule 28).
 
 use std::sync::Arc;
 
 use super::Engine;
-use crate::block::{BlockKey, StreamBlock, TextBlock};
+use crate::block::BlockKey;
 use crate::delta::{Channel, DeltaKind};
 use crate::engine::queue;
 use crate::engine::spec::Spec;
@@ -13,21 +13,21 @@ use crate::record::Action;
 use crate::scrub::{Remainder, Scrub, end_of};
 use crate::wire::{Ending, Fate, Outgoing};
 
-/// What one policy does to the texts of several choices. Behind all stages: what a stage holds may leave behind what came later
-/// in another choice.
+/// The search of one policy in the joined texts. The search stands behind all stages, since a stage may hold the text of one choice while later
+/// text of another choice is written.
 #[derive(Debug)]
 pub(super) struct JoinedTexts {
     stage: usize,
     scrub: Arc<dyn Scrub>,
-    /// The choice whose text left first. As long as no other one spoke there is nothing to put together.
+    /// The choice whose text was written first. While it is the only one, nothing is joined.
     first: Option<u32>,
     several: bool,
-    /// The ends of what has left, by channel.
+    /// The ends of the texts that were written, by channel.
     ends: Few<String>,
 }
 
 impl JoinedTexts {
-    /// Those of the policies that are enforced.
+    /// The searches of the enforced policies.
     pub(super) fn of(specs: &[Spec]) -> Box<[Self]> {
         let specs = specs.iter().enumerate().filter(|(_, spec)| !spec.watching);
         let joined = specs.filter_map(|(stage, spec)| Some((stage, Arc::clone(spec.needs.scrubs_joined()?))));
@@ -38,8 +38,7 @@ impl JoinedTexts {
 }
 
 impl Engine {
-    /// A frame that is to be written, without what begins in the text of one choice and ends in that of another. The ending, if
-    /// that ends the stream.
+    /// Takes matches that begin in the text of one choice and end in another out of a frame. Returns the ending, if such a match ends the stream.
     pub(super) fn without_joined(&mut self, frame: &mut Outgoing) -> Option<(usize, Ending)> {
         let mut ending = None;
         for at in 0..self.joined.len() {
@@ -57,7 +56,7 @@ impl Engine {
         ending
     }
 
-    /// As [`without_joined`](Self::without_joined), of one policy and one part. The reason, if the part changed.
+    /// Takes such matches of one policy out of one part. Returns the reason, if the part changed.
     fn without_joined_part(&mut self, at: usize, frame: &mut Outgoing, part: usize) -> Option<String> {
         let JoinedTexts { stage, scrub, first, several, ends } = &mut self.joined[at];
         let said = &frame.parts[part];
@@ -75,11 +74,13 @@ impl Engine {
             add(end, text);
             return None;
         }
-        // From here on every text goes the general way.
+        // From here on no text takes the lane.
         self.lane.is_on = false;
         let Remainder { rest, reason } = Remainder::of(end, text, &**scrub)?;
         // What is signed is never edited (rule 22).
-        let is_signed = said.key.is_some_and(|key| self.is_signed(key));
+        let is_signed =
+            |key: BlockKey| self.stages.get(key.stage()).is_some_and(|stage| stage.is_signed(key));
+        let is_signed = said.key.is_some_and(is_signed);
         let rest = if is_signed { String::new() } else { rest };
         let said = &mut frame.parts[part];
         said.fate = queue::edited(said.fate);
@@ -92,8 +93,7 @@ impl Engine {
         Some(reason.unwrap_or_else(|| "texts of several choices".to_owned()))
     }
 
-    /// Texts of these blocks have left by the lane, one for each stage: all that the stage has of the block, since nothing is
-    /// held there.
+    /// Notes texts that the lane has written, by the block of each stage. The text of the block is all of it, since nothing is held there.
     pub(super) fn glided(&mut self, blocks: &[BlockKey]) {
         for JoinedTexts { stage, ends, .. } in &mut self.joined {
             let block = blocks.get(*stage).and_then(|key| self.stages[*stage].fold.state.block(*key));
@@ -102,14 +102,9 @@ impl Engine {
             }
         }
     }
-
-    fn is_signed(&self, key: BlockKey) -> bool {
-        let block = self.stages.get(key.stage()).and_then(|stage| stage.fold.state.block(key));
-        block.and_then(StreamBlock::as_text).is_some_and(TextBlock::is_signed)
-    }
 }
 
-/// Adds a text to what has left, of which the end is kept.
+/// Appends a text to the end of what was written.
 fn add(end: &mut String, text: &str) {
     end.push_str(end_of(text));
     let kept = end_of(end).len();

@@ -189,9 +189,9 @@ impl Engine {
                 self.reader.push_whole(body);
             }
             Input::End => self.reader.end(None),
-            Input::Broken(what) => {
-                let message = format!("expected the rest of the stream, found an error: {what}");
-                self.reader.end(Some(Error::new(ErrorKind::Transport, message)));
+            Input::Broken(error) => {
+                let message = format!("expected the rest of the stream, found an error: {error}");
+                self.reader.end(Some(Error::new(ErrorKind::Transport, message).because(error)));
             }
             Input::Verdict(ticket, verdict) => self.verdict(ticket, verdict),
             Input::Time => self.tick(),

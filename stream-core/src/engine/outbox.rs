@@ -1,4 +1,4 @@
-//! What the host is to take.
+//! Output that waits for the host.
 
 use bytes::Bytes;
 
@@ -8,7 +8,7 @@ use crate::spare::Buffer;
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     pub(crate) bytes: Vec<Bytes>,
-    /// How many of them were taken.
+    /// The number of those that the host has taken.
     taken: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What the observer is told.
+//! Records, and calls of the observer.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ impl Engine {
     pub(super) fn record(&mut self, stage: usize, action: Action, reason: String) {
         let now = self.now;
         let stage = &mut self.stages[stage];
-        // What ends a stream is about all that was held by then.
+        // The record of an early end counts all that was held by then.
         let hold = stage.accounts.all_held().filter(|_| action == Action::Terminated);
         let cause = match action {
             Action::Failed => Cause::PolicyFailed,
@@ -30,7 +30,7 @@ impl Engine {
         });
     }
 
-    /// Records that texts of policies found no place in the answer.
+    /// Records texts of policies for which the answer had no place.
     pub(super) fn record_unplaced(&mut self, bytes: usize) {
         if bytes == 0 {
             return;
@@ -43,7 +43,7 @@ impl Engine {
         }
     }
 
-    /// Tells what was written, from this one of the bytes that wait on.
+    /// Shows the observer the bytes that wait for the host, from this position on.
     pub(super) fn report_written(&mut self, first: usize) {
         if let Some(observer) = &mut self.observer {
             self.out.bytes[first..].iter().for_each(|bytes| observer.written(bytes));

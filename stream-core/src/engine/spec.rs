@@ -1,13 +1,14 @@
-//! What a stage is made of.
+//! The settings of a stage.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::passthrough::Passthrough;
 use crate::policy::{Needs, OnFailure, Stage};
 use crate::request::Request;
 use crate::scrub::Scrubber;
 
-/// What a stage is made of, once the format is known.
+/// The settings of a stage, which is made when the format is known.
 #[derive(Debug)]
 pub(super) struct Spec {
     pub(super) name: Arc<str>,
@@ -16,7 +17,7 @@ pub(super) struct Spec {
     pub(super) time_limit: Option<Duration>,
     pub(super) watching: bool,
     pub(super) scrubber: Option<Box<Scrubber>>,
-    /// A comment before the first event was taken out.
+    /// A comment before the first event was dropped.
     pub(super) dropped_early: bool,
 }
 
@@ -34,16 +35,8 @@ impl Spec {
         }
     }
 
-    /// A stage that folds and looks at nothing: the way of a stream without policies, or with policies that only watch.
+    /// A stage that folds and needs nothing, for a stream without policies, or with dry runs alone.
     pub(super) fn none() -> Self {
-        Self {
-            name: "none".into(),
-            needs: Needs::nothing(),
-            on_failure: OnFailure::Close,
-            time_limit: None,
-            watching: false,
-            scrubber: None,
-            dropped_early: false,
-        }
+        Self::of(&Stage::new(Passthrough).named("none"), &Request::new())
     }
 }

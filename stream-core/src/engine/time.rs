@@ -1,4 +1,4 @@
-//! Time, which the host tells: deadlines, silence, keep-alives.
+//! Time, as the host gives it: deadlines, silence, keep-alives.
 
 use std::time::Duration;
 
@@ -10,19 +10,19 @@ use crate::error::{Error, ErrorKind};
 use crate::record::Cause;
 
 impl Engine {
-    /// Tells the time, without any consequence.
+    /// Sets the time; nothing is due by that.
     pub(crate) fn set_time(&mut self, now: Duration) {
         self.now = self.now.max(now);
     }
 
-    /// What passed by the lane has left by now, and the upstream is waited for.
+    /// Sets the time of the last output and of the last read, for frames of the lane that were written until now.
     pub(crate) fn passed_until(&mut self, now: Duration) {
         self.set_time(now);
         self.last_output = self.now;
         self.idle_from = self.now;
     }
 
-    /// When [`tick`](Self::tick) is to be called, if nothing else happens before.
+    /// The time at which [`tick`](Self::tick) is due, unless there is another input before.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let limits = &self.config.shared.limits;
         let idle = self.wants_input().then(|| self.idle_from.saturating_add(self.patience()));
@@ -35,7 +35,7 @@ impl Engine {
         [idle, judged, due, keep_alive].into_iter().flatten().min()
     }
 
-    /// Time has passed: silence ends the stream, decisions run out, held blocks and keep-alives are due.
+    /// Carries out what is due: late judges, verdicts by time, the end of a silent upstream, keep-alives.
     pub(super) fn tick(&mut self) {
         for ticket in self.tickets.late(self.now) {
             self.verdict(ticket, Err(Failure::TimedOut));
@@ -57,20 +57,20 @@ impl Engine {
         }
     }
 
-    /// A keep-alive that the client accepts now, if the format is known and nothing has ended.
+    /// The keep-alive of the format, while the format is known and the answer has not ended.
     pub(super) fn keep_alive(&self) -> Option<Bytes> {
         let writer =
             self.writer.as_ref().filter(|writer| !writer.ended() && !self.is_whole && !self.written)?;
         Some(writer.keep_alive())
     }
 
-    /// How long a hook of this stage's policy may take.
+    /// The time limit of the hooks of a stage.
     pub(super) fn time_limit(&self, stage: usize) -> Duration {
         let limit = self.config.shared.limits.policy;
         self.own_time_limit(stage).map_or(limit, |own| own.min(limit))
     }
 
-    /// How long a decision of this stage's policy may take, which asked for `within`.
+    /// The time limit of a judge of a stage, for which the hook set `within`.
     pub(super) fn time_to_decide(&self, stage: usize, within: Option<Duration>) -> Duration {
         let Some(within) = within else { return self.time_limit(stage) };
         self.own_time_limit(stage).map_or(within, |own| own.min(within))
@@ -80,7 +80,7 @@ impl Engine {
         self.specs.get(stage)?.time_limit
     }
 
-    /// Settles the blocks whose time is over and of which something is still held.
+    /// Settles the blocks whose time is over and that still have held parts.
     fn settle_due(&mut self) {
         for key in self.due.late(self.now) {
             let Some(verdict) = self.due.remove(key) else { continue };
@@ -88,12 +88,12 @@ impl Engine {
             let account = self.stages.get(stage).and_then(|stage| stage.accounts.get(key));
             let is_held = account.is_some_and(|account| account.undecided > 0 && account.pending.is_none());
             if is_held && !self.shutdown.as_deref().is_some_and(Shutdown::is_abrupt) {
-                self.carry_out(stage, key, verdict, Cause::Deadline);
+                self.carry_out(key, verdict, Cause::Deadline);
             }
         }
     }
 
-    /// How long the upstream may be silent: after the terminal marker there is little to wait for.
+    /// The longest silence of the upstream, which is short behind the terminal marker.
     fn patience(&self) -> Duration {
         let over = self.stages.first().is_some_and(|stage| stage.fold.state.is_terminal());
         let idle = self.config.shared.limits.idle;
@@ -105,6 +105,5 @@ impl Engine {
     }
 }
 
-/// How long an upstream is waited for that has sent its terminal marker and does not close: pings, and one provider's
-/// cost, come after it.
+/// The longest silence behind the terminal marker. Some providers send pings there, and one sends its cost.
 const LINGER: Duration = Duration::from_secs(5);

@@ -1,9 +1,9 @@
-//! Things with a deadline: found by their key, and by whose time is over first.
+//! Values with deadlines, found by key and by deadline.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Things with a deadline. Nothing looks at all of them, however many there are, but [`retain`](Self::retain).
+/// Values with deadlines. Only [`retain`](Self::retain) visits all of them.
 #[derive(Debug)]
 pub(super) struct Timed<K, V>(Option<Box<Things<K, V>>>);
 
@@ -44,17 +44,17 @@ impl<K: Copy + Ord, V> Timed<K, V> {
         self.0.as_ref().is_none_or(|things| things.by_key.is_empty())
     }
 
-    /// All of them, in the order of their keys.
+    /// The values, in the order of their keys.
     pub(super) fn values(&self) -> impl Iterator<Item = &V> + '_ {
         self.0.iter().flat_map(|things| things.by_key.values()).map(|(_, thing)| thing)
     }
 
-    /// When the first one's time is over.
+    /// The first deadline.
     pub(super) fn first(&self) -> Option<Duration> {
         self.0.as_ref()?.by_time.first().map(|(deadline, _)| *deadline)
     }
 
-    /// Those whose time is over, in the order of their keys.
+    /// The keys whose deadlines have passed, in order.
     pub(super) fn late(&self, now: Duration) -> Vec<K> {
         let all = self.0.iter().flat_map(|things| &things.by_time);
         let mut late: Vec<K> =

@@ -1,22 +1,22 @@
-//! Frames of blocks that take turns, put one block behind the other (rule 28).
+//! Frames of blocks that take turns, put into the order of their blocks (rule 28).
 
 use std::collections::VecDeque;
 
 use crate::error::{Error, ErrorKind};
 use crate::wire::{Due, Outgoing};
 
-/// The frames that go on, and those that wait for the end of a block that started before theirs.
+/// The frames that are ready, and the frames that wait for the end of an earlier block.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     ready: VecDeque<Outgoing>,
     waiting: VecDeque<Vec<Outgoing>>,
-    /// The number of the first lane that waits.
+    /// The number of the first waiting lane.
     first: u64,
     bytes: usize,
 }
 
 impl Turns {
-    /// Whether no frame goes on or waits.
+    /// Returns whether no frame is ready or waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.ready.is_empty() && self.waiting.is_empty()
     }
@@ -25,7 +25,7 @@ impl Turns {
         self.ready.pop_front()
     }
 
-    /// Takes a frame; no more bytes than `limit` may wait.
+    /// Adds a frame; at most `limit` bytes may wait.
     pub(crate) fn push(&mut self, frame: Outgoing, lane: Due, limit: usize) -> Result<(), Error> {
         match lane {
             Due::Now => self.ready.push_back(frame),
@@ -57,7 +57,7 @@ impl Turns {
         Ok(())
     }
 
-    /// Lets all go on that waits. Answers whether anything did.
+    /// Releases all waiting frames. Returns whether there were any.
     pub(crate) fn release_all(&mut self) -> bool {
         let any = !self.waiting.is_empty();
         while !self.waiting.is_empty() {
@@ -69,13 +69,13 @@ impl Turns {
     fn release(&mut self) {
         if let Some(lane) = self.waiting.pop_front() {
             self.first += 1;
-            self.bytes = self.bytes.saturating_sub(lane.iter().map(size).sum());
+            self.bytes = self.bytes.saturating_sub(lane.iter().map(Outgoing::bytes).sum());
             self.ready.extend(lane);
         }
     }
 
     fn wait(&mut self, frame: Outgoing, at: usize, limit: usize) -> Result<(), Error> {
-        self.bytes += size(&frame);
+        self.bytes += frame.bytes();
         if self.bytes > limit {
             let message = format!(
                 "expected the end of a block before {limit} bytes of the blocks behind it, found none"
@@ -88,8 +88,4 @@ impl Turns {
         }
         Ok(())
     }
-}
-
-fn size(frame: &Outgoing) -> usize {
-    frame.frame.as_ref().map_or(0, |frame| frame.raw().len())
 }

@@ -1,4 +1,4 @@
-//! What hooks staged, what judges answered and what the host asked for is carried out.
+//! Effects of hooks, verdicts of judges and commands of the host, carried out.
 
 use std::task::Poll;
 
@@ -12,21 +12,20 @@ use crate::engine::stage::{Asked, StageState};
 use crate::error::{Error, ErrorKind};
 use crate::policy::{End, OnFailure, PolicyError, Verdict};
 use crate::record::{Action, Cause};
-use crate::wire::Ending;
+use crate::wire::{Ending, Outgoing};
 
-/// A judge that is waited for.
+/// A judge that runs.
 #[derive(Debug)]
 pub(super) struct Pending {
-    pub(super) stage: usize,
     pub(super) key: BlockKey,
-    /// The verdict if there is none.
+    /// The fallback.
     otherwise: Option<Verdict>,
-    /// The judge is dropped with this.
+    /// The hold on the judge, which is dropped with it.
     _keeps: Keeps,
 }
 
 impl Engine {
-    /// Carries out what a hook staged.
+    /// Carries out the effects of a hook.
     pub(super) fn commit(&mut self, stage: usize, effects: Effects) {
         if let Some(misuse) = effects.misuse {
             self.fail(stage, Failure::Failed(PolicyError::new(misuse)));
@@ -45,7 +44,7 @@ impl Engine {
             self.stages[stage].accounts.get_mut(key).pending = Some(ticket);
             let deadline = self.now.saturating_add(self.time_to_decide(stage, within));
             let (judging, keeps) = Judging::new(ticket, future);
-            self.tickets.insert(ticket, deadline, Pending { stage, key, otherwise, _keeps: keeps });
+            self.tickets.insert(ticket, deadline, Pending { key, otherwise, _keeps: keeps });
             asked.push(judging);
         }
         for (key, time, verdict) in committed.settle_after {
@@ -68,7 +67,7 @@ impl Engine {
         }
     }
 
-    /// A hook did not return `Ok`: nothing it staged takes place.
+    /// Handles a hook that did not return `Ok`, of which no effect takes place.
     pub(super) fn fail(&mut self, stage: usize, failure: Failure) {
         self.policies.close(stage);
         let policy = &self.stages[stage];
@@ -85,7 +84,7 @@ impl Engine {
         let open = policy.on_failure == OnFailure::Open;
         self.record(stage, Action::Failed, error.to_string());
         if open {
-            self.tickets.retain(|pending| pending.stage != stage);
+            self.tickets.retain(|pending| pending.key.stage() != stage);
             let mut out = Vec::new();
             self.stages[stage].bypass(self.now, &mut out);
             self.forward(stage, out);
@@ -105,9 +104,10 @@ impl Engine {
         );
     }
 
-    /// The answer of a decision. An answer that is no longer waited for is ignored.
+    /// Carries out the verdict of a judge, or the consequence of its failure. A verdict that no longer counts is ignored.
     pub(super) fn verdict(&mut self, ticket: Ticket, verdict: Result<Verdict, Failure>) {
-        let Some(Pending { stage, key, otherwise, .. }) = self.tickets.remove(ticket) else { return };
+        let Some(Pending { key, otherwise, .. }) = self.tickets.remove(ticket) else { return };
+        let stage = key.stage();
         let open = self.stages[stage].on_failure == OnFailure::Open;
         let mut cause = match &verdict {
             Ok(_) => Cause::Verdict,
@@ -135,14 +135,13 @@ impl Engine {
             Some(misfit) => Verdict::drop(format!("the judge failed: {misfit}")),
             None => verdict,
         };
-        self.carry_out(stage, key, verdict, cause);
+        self.carry_out(key, verdict, cause);
     }
 
-    pub(super) fn carry_out(&mut self, stage: usize, key: BlockKey, verdict: Verdict, cause: Cause) {
-        let mut out = Vec::new();
-        self.stages[stage].cause = cause;
-        let ending = self.stages[stage].verdict(key, verdict, self.now, &mut out);
-        self.stages[stage].cause = Cause::Verdict;
+    /// Settles a block by the verdict of a judge or a deadline.
+    pub(super) fn carry_out(&mut self, key: BlockKey, verdict: Verdict, cause: Cause) {
+        let stage = key.stage();
+        let (out, ending) = self.settle_block(key, verdict, cause);
         self.report_verdict(stage, key);
         self.forward(stage, out);
         if let Some(ending) = ending {
@@ -150,7 +149,7 @@ impl Engine {
         }
     }
 
-    /// The host drops what is held of a block, whatever its policy is waiting for.
+    /// Drops the held parts of a block by a command of the host, whatever its policy waits for.
     pub(super) fn discard(&mut self, key: BlockKey) {
         let stage = key.stage();
         let held = |stage: &StageState| {
@@ -160,14 +159,26 @@ impl Engine {
             return;
         }
         self.tickets.retain(|pending| pending.key != key);
-        let mut out = Vec::new();
-        self.stages[stage].cause = Cause::Host;
-        self.stages[stage].verdict(key, Verdict::drop("the host cancelled it"), self.now, &mut out);
-        self.stages[stage].cause = Cause::Verdict;
+        let (out, _) = self.settle_block(key, Verdict::drop("the host cancelled it"), Cause::Host);
         self.forward(stage, out);
     }
 
-    /// As [`discard`](Self::discard), for the call with this id in whichever stage holds it.
+    /// Settles a block. Returns the frames that pass now, and the ending, if the stream ends.
+    fn settle_block(
+        &mut self,
+        key: BlockKey,
+        verdict: Verdict,
+        cause: Cause,
+    ) -> (Vec<Outgoing>, Option<Ending>) {
+        let mut out = Vec::new();
+        let stage = &mut self.stages[key.stage()];
+        stage.cause = cause;
+        let ending = stage.verdict(key, verdict, self.now, &mut out);
+        stage.cause = Cause::Verdict;
+        (out, ending)
+    }
+
+    /// Drops the held parts of the call with this id, in whichever stage holds it.
     pub(super) fn discard_call(&mut self, id: &str) {
         let held = self.stages.iter().flat_map(|stage| {
             let calls = stage.fold.state.tool_calls().filter(|call| call.id() == Some(id));
@@ -177,7 +188,7 @@ impl Engine {
         held.into_iter().for_each(|key| self.discard(key));
     }
 
-    /// The host ends the stream.
+    /// Ends the stream by a command of the host.
     pub(super) fn stop(&mut self, ending: Ending) {
         if self.written || self.shutdown.as_deref().is_some_and(Shutdown::is_abrupt) {
             return;

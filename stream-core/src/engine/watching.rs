@@ -1,34 +1,34 @@
-//! Stages whose policies only watch: nothing of theirs takes place, and nobody waits for them before the very end.
+//! Dry runs: the stream neither changes by them nor waits for them before its end.
 
 use super::Engine;
 use crate::record::Action;
 
 impl Engine {
-    /// The first stage that enforces; there always is one.
+    /// The first enforced stage, which every stream has.
     pub(super) fn first_enforcing(&self) -> usize {
         self.stages.iter().position(|stage| !stage.watching).unwrap_or(0)
     }
 
-    /// Whether a decision is under way that something waits for.
+    /// Returns whether a judge of an enforced stage runs.
     pub(super) fn is_judging(&self) -> bool {
-        self.tickets.values().any(|pending| !self.stages[pending.stage].watching)
+        self.tickets.values().any(|pending| !self.stages[pending.key.stage()].watching)
     }
 
-    /// The policy would have ended the stream, or failed: it is not called again.
+    /// Ends a dry run whose policy failed, or would have ended the stream: no hook of it is called again.
     pub(super) fn retire_watching(&mut self, stage: usize) {
-        self.tickets.retain(|pending| pending.stage != stage);
+        self.tickets.retain(|pending| pending.key.stage() != stage);
         self.stages[stage].retire(true, self.now);
     }
 
-    /// A later stage ended the stream before this one came to its end.
+    /// Ends a dry run because a later stage ended the stream.
     pub(super) fn abort_watching(&mut self, stage: usize) {
         if self.stages[stage].watching {
-            self.tickets.retain(|pending| pending.stage != stage);
+            self.tickets.retain(|pending| pending.key.stage() != stage);
             self.stages[stage].retire(false, self.now);
         }
     }
 
-    /// A stage that watches is bound by the held limit too: one that reaches it would have closed the stream.
+    /// Ends every dry run that holds more than the limit, and so would have closed the stream.
     pub(super) fn relieve_watching(&mut self) {
         let limit = self.config.shared.limits.held;
         for stage in 0..self.stages.len() {

@@ -5,7 +5,6 @@ mod small;
 mod stage;
 mod verdict;
 
-use std::error::Error as StdError;
 use std::fmt;
 
 use async_trait::async_trait;
@@ -14,7 +13,7 @@ use futures::future::BoxFuture;
 use crate::chunk::Chunk;
 use crate::context::Context;
 use crate::delta::UpstreamError;
-use crate::error::Error;
+use crate::error::{BoxError, Error};
 use crate::request::Request;
 use crate::state::StreamState;
 use crate::wire::Ending;
@@ -331,7 +330,7 @@ pub enum End {
 /// });
 /// # let _ = strict;
 /// ```
-pub struct PolicyError(Box<dyn StdError + Send + Sync>);
+pub struct PolicyError(BoxError);
 
 impl PolicyError {
     /// Creates an error of one sentence.
@@ -342,12 +341,12 @@ impl PolicyError {
 
     /// The error that the policy returned.
     #[must_use]
-    pub fn into_inner(self) -> Box<dyn StdError + Send + Sync> {
+    pub fn into_inner(self) -> BoxError {
         self.0
     }
 }
 
-impl<E: Into<Box<dyn StdError + Send + Sync>>> From<E> for PolicyError {
+impl<E: Into<BoxError>> From<E> for PolicyError {
     fn from(error: E) -> Self {
         Self(error.into())
     }

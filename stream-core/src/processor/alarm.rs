@@ -6,8 +6,8 @@ use std::task::{Context, Poll};
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// One timer for all deadlines. It may go off early: deadlines mostly move away, and moving it each time costs more
-/// than an idle tick now and then.
+/// One timer for all deadlines. The timer may fire early: deadlines mostly move away, and moving the timer each time costs more than an idle tick
+/// now and then.
 #[derive(Default)]
 pub(super) struct Alarm(Option<Pin<Box<Sleep>>>);
 

@@ -12,7 +12,7 @@ use crate::wire::Ending;
 /// Inputs beside the upstream: verdicts, and commands of the host.
 #[derive(Default)]
 pub(super) struct Aside {
-    /// The judges at work, while there are any.
+    /// The judges that run, if any.
     judges: Option<Box<FuturesUnordered<Judging>>>,
     came: Vec<Input>,
 }
@@ -22,7 +22,7 @@ impl Aside {
         self.judges.get_or_insert_default().push(judging);
     }
 
-    /// Returns whether no input waits and no judge is at work.
+    /// Returns whether no input waits and no judge runs.
     pub(super) fn is_idle(&self) -> bool {
         self.judges.is_none() && self.came.is_empty()
     }

@@ -12,6 +12,7 @@ use super::aside::Aside;
 use super::core::Core;
 use super::{Handle, Outcome, StreamProcessor};
 use crate::engine::{BuildError, Config, Engine, Input};
+use crate::error::BoxError;
 use crate::policy::{Chain, Stage};
 use crate::record::Observer;
 
@@ -58,7 +59,7 @@ impl Builder {
     where
         S: Stream<Item = Result<B, E>> + Send + 'static,
         B: Into<Bytes> + Send + 'static,
-        E: fmt::Display + Send + 'static,
+        E: Into<BoxError> + Send + 'static,
     {
         self.core(upstream).map(StreamProcessor::of)
     }
@@ -82,7 +83,7 @@ impl Builder {
     where
         S: Stream<Item = Result<B, E>> + Send + 'static,
         B: Into<Bytes> + Send + 'static,
-        E: fmt::Display + Send + 'static,
+        E: Into<BoxError> + Send + 'static,
     {
         let keep_alive = self.config.shared.limits.keep_alive;
         let mut engine = Engine::new(self.config, self.chain)?;

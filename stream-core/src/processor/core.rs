@@ -1,6 +1,5 @@
 //! A processor that waits for its upstream alone.
 
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -15,6 +14,7 @@ use super::aside::Aside;
 use super::handle::{Handle, Outcome};
 use super::outlet::Outlet;
 use crate::engine::{Engine, Failure, Input, Output};
+use crate::error::BoxError;
 
 /// The engine of a stream, its upstream, timer, judges and commands.
 pub(super) struct Core {
@@ -26,9 +26,9 @@ pub(super) struct Core {
     pub(super) handle: Handle,
     pub(super) start: Instant,
     pub(super) keep_alive: Option<Duration>,
-    /// Something has passed since the engine was last told the time.
+    /// Frames have passed by the lane since the time of the engine was last set.
     pub(super) passed: bool,
-    /// There may be something to do before more comes.
+    /// The engine may have work before the next read.
     pub(super) works: bool,
 }
 
@@ -36,15 +36,15 @@ pub(super) struct Core {
 pub(super) enum Next {
     /// Bytes for the client.
     Bytes(Bytes),
-    /// There is a hook or a judge that may have to wait.
+    /// A hook or a judge may have to wait.
     Waits,
     /// The stream is over.
     Over,
 }
 
 impl Core {
-    /// Polls the upstream, and does what needs no waiting. No future is made and no lock is taken while bytes come; by the lane
-    /// not even the clock is read.
+    /// Polls the upstream, and does the work that cannot wait. While bytes are ready, no future is made and no lock is taken; frames of the lane do
+    /// not even need the clock.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Next> {
         if self.handle.has_commands() && self.aside.poll(&self.handle, cx) {
             self.take_input(None);
@@ -83,7 +83,7 @@ impl Core {
         }
     }
 
-    /// Does what the engine says as far as nothing of it may have to wait. `None` if there is nothing to do without input.
+    /// Acts on the outputs of the engine until one may have to wait. `None` if the engine needs input.
     fn work(&mut self) -> Option<Next> {
         loop {
             match self.engine.poll() {
@@ -98,7 +98,7 @@ impl Core {
                 }
                 Output::Hook(mut hook) => {
                     if !hook.is_reading() {
-                        // Nothing of it is of use any more.
+                        // The engine reads no more: the connection can be closed.
                         self.upstream = None;
                     }
                     let returned = hook.call().now_or_never().unwrap_or(Err(Failure::TimedOut));
@@ -121,7 +121,7 @@ impl Core {
         }
     }
 
-    /// Takes a read by the lane: gives it back if all of it leaves as it came.
+    /// Tries the lane with a read. Returns the read if all of it passes unchanged.
     fn pass(&mut self, bytes: Bytes) -> Option<Bytes> {
         if self.engine.looks_by_the_lane() {
             self.engine.set_time(self.start.elapsed());
@@ -134,7 +134,7 @@ impl Core {
         passed
     }
 
-    /// Tells the engine what came, and what came beside it.
+    /// Gives an input to the engine, and those of judges and of the host.
     pub(super) fn take_input(&mut self, input: Option<Input>) {
         self.works = true;
         let now = self.start.elapsed();
@@ -148,7 +148,7 @@ impl Core {
         self.engine.decisions();
     }
 
-    /// Tells the host how the stream went.
+    /// Sets the outcome, for the host.
     pub(super) fn finish(&mut self) {
         self.engine.decisions();
         self.handle.finish(Outcome {
@@ -159,7 +159,7 @@ impl Core {
     }
 }
 
-/// A stream of bytes, whatever its types are.
+/// An upstream, whatever its types of bytes and errors are.
 pub(super) trait Upstream: Send {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Input>;
 }
@@ -168,12 +168,12 @@ impl<S, B, E> Upstream for S
 where
     S: Stream<Item = Result<B, E>> + Send,
     B: Into<Bytes>,
-    E: fmt::Display,
+    E: Into<BoxError>,
 {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Input> {
         self.poll_next(cx).map(|next| match next {
             Some(Ok(bytes)) => Input::Bytes(bytes.into()),
-            Some(Err(error)) => Input::Broken(error.to_string()),
+            Some(Err(error)) => Input::Broken(error.into()),
             None => Input::End,
         })
     }

@@ -1,4 +1,4 @@
-//! The loop of a processor while hooks or judges are at work.
+//! The loop of a processor while hooks or judges run.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -16,7 +16,7 @@ use super::outlet::Outlet;
 use crate::engine::{Failure, Input, Output};
 use crate::wire::Ending;
 
-/// Works until nothing is left to do but to wait for the upstream. `None` if the stream is over.
+/// Works until the upstream is the only thing to wait for. `None` if the stream is over.
 pub(super) async fn work(mut core: Box<Core>) -> Option<Box<Core>> {
     loop {
         let Core { engine, outlet, handle, upstream, aside, alarm, start, keep_alive, .. } = &mut *core;
@@ -31,10 +31,10 @@ pub(super) async fn work(mut core: Box<Core>) -> Option<Box<Core>> {
             }
             Output::Hook(mut hook) => {
                 if !hook.is_reading() {
-                    // Nothing of it is of use any more: the upstream is cancelled now, not when the client has read on.
+                    // The upstream is cancelled now, not when the client has read on.
                     *upstream = None;
                 }
-                // Before any wait: what may leave leaves now.
+                // Output is handed over before any wait.
                 outlet.hand_over().await;
                 let watch = Watch {
                     limit: hook.time_limit(),
@@ -60,7 +60,7 @@ pub(super) async fn work(mut core: Box<Core>) -> Option<Box<Core>> {
                 }
                 alarm.set(until.map(|after| *start + after));
                 let input = poll_fn(|cx| {
-                    // Verdicts first: they free what is held before more comes in.
+                    // Verdicts first: they release held blocks before more is read.
                     if aside.poll(handle, cx) {
                         return Poll::Ready(None);
                     }
@@ -84,7 +84,7 @@ pub(super) async fn work(mut core: Box<Core>) -> Option<Box<Core>> {
     None
 }
 
-/// Watches over a hook: its time, keep-alives, judges and the host beside it.
+/// The conditions of a hook that waits: its time limit, keep-alives, judges and commands of the host meanwhile.
 struct Watch<'a> {
     limit: Duration,
     keep_alive: Option<Duration>,

@@ -22,6 +22,7 @@ pub use handle::{Handle, Outcome};
 
 use self::core::{Core, Next};
 use crate::engine::BuildError;
+use crate::error::BoxError;
 use crate::policy::Stage;
 use drive::work;
 use outlet::Outlet;
@@ -55,7 +56,7 @@ pub struct StreamProcessor {
 /// The state of a processor: waiting for its upstream alone, or for hooks and judges too.
 enum State {
     Idle(Box<Core>),
-    /// A hook or a judge is at work.
+    /// A hook or a judge runs.
     Busy(Pin<Box<dyn Future<Output = Option<Box<Core>>> + Send>>),
     Over,
 }
@@ -71,7 +72,7 @@ impl StreamProcessor {
     where
         S: Stream<Item = Result<B, E>> + Send + 'static,
         B: Into<Bytes> + Send + 'static,
-        E: fmt::Display + Send + 'static,
+        E: Into<BoxError> + Send + 'static,
     {
         Self::builder().policy(policy).build(upstream)
     }

@@ -3,19 +3,18 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
-use stream_testkit::conformance::Format;
+use stream_testkit::WireKind;
 
 use crate::canaries::{cage, cage_members, rewrite};
 
 /// The stream with its calls in canary letters; `None` if it has none.
-pub(crate) fn caged(format: Format, body: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn caged(format: WireKind, body: &[u8]) -> Option<Vec<u8>> {
     let mut calls = Calls::default();
     let body = rewrite(body, |event| match format {
-        Format::OpenAiChat => calls.chat(event),
-        Format::OpenAiResponses => calls.responses(event),
-        Format::AnthropicMessages => calls.anthropic(event),
-        Format::Gemini => calls.gemini(event),
-        _ => {}
+        WireKind::OpenAiChat => calls.chat(event),
+        WireKind::OpenAiResponses => calls.responses(event),
+        WireKind::AnthropicMessages => calls.anthropic(event),
+        WireKind::Gemini => calls.gemini(event),
     });
     (calls.found > 0).then_some(body)
 }
@@ -145,7 +144,7 @@ fn a_call_is_caged_with_all_its_copies() {
     let body = br#"data: {"choices":[{"delta":{"tool_calls":[{"id":"ab","type":"function","function":{"name":"c","arguments":"{\"d\":1}"}}]}}]}
 
 "#;
-    let caged = caged(Format::OpenAiChat, body).unwrap();
+    let caged = caged(WireKind::OpenAiChat, body).unwrap();
     let expected = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":\"{\\\"\u{f0064}\\\":\u{f0031}}\",\"name\":\"\u{f0063}\"},\"id\":\"\u{f0061}\u{f0062}\",\"type\":\"function\"}]}}]}\n\n";
     assert_eq!(String::from_utf8(caged).unwrap(), expected);
 }

@@ -1,20 +1,20 @@
 //! Every recording.
 
 use stream_testkit::ChunkLog;
-use stream_testkit::conformance::Format;
+use stream_testkit::WireKind;
 
 use crate::kit::Target;
 use crate::{assert_none, calls, faults, text};
 
 /// The recorded streams, shortest first: name, format, bytes.
-fn recordings() -> Vec<(String, Format, Vec<u8>)> {
+fn recordings() -> Vec<(String, WireKind, Vec<u8>)> {
     let folder = stream_testkit::logs::root().expect("recorded streams: STREAM_CORPUS names their folder");
     let expected = std::fs::read_to_string(folder.join("expected.jsonl")).unwrap();
     let read = |line: &str| {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
         let name = line["file"].as_str().unwrap().to_owned();
         let log = ChunkLog::load(folder.join(&name)).unwrap();
-        let format = Format::detect(log.bytes())?;
+        let format = WireKind::detect(log.bytes())?;
         (!log.is_whole()).then(|| (name, format, log.bytes().to_vec()))
     };
     let mut all: Vec<_> = expected.lines().filter_map(read).collect();

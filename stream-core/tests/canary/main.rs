@@ -22,7 +22,8 @@ mod text;
 
 use kit::{Eof, Gate, Target, Way, run_with};
 use stream_core::StreamProcessor;
-use stream_testkit::conformance::{Allow, Format, check, check_with};
+use stream_testkit::WireKind;
+use stream_testkit::conformance::{Allow, check, check_with};
 
 /// What is wrong with a stream that is full of canaries under every gate on its target: those that left, whole and cut,
 /// and, where nobody cut, what makes the answer invalid.
@@ -64,7 +65,7 @@ fn escaped(out: &str) -> Option<&str> {
 /// The first rule that the answer breaks and the upstream did not.
 fn invalid(body: &[u8], out: &str) -> Option<String> {
     // The checker is no lenient client: it does not see what stands on a line that is no event.
-    let format = Format::detect(body).filter(|_| !body.starts_with(b" data:"))?;
+    let format = WireKind::detect(body).filter(|_| !body.starts_with(b" data:"))?;
     let came = check(format, body);
     let report = check_with(format, out.as_bytes(), &Allow::as_in(&came));
     let is_new = |rule| !came.violations().iter().any(|known| known.rule == rule);

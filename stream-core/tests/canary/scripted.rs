@@ -1,6 +1,4 @@
 //! One script in all four formats, cut at many places.
-
-use stream_testkit::conformance::Format;
 use stream_testkit::{Fragments, Script, WireKind};
 
 use crate::kit::Target;
@@ -25,12 +23,12 @@ fn scripts() -> Vec<Script> {
     ]
 }
 
-fn each(test: impl Fn(&str, Format, &[u8]) -> Vec<String>) {
+fn each(test: impl Fn(&str, WireKind, &[u8]) -> Vec<String>) {
     let mut faults = Vec::new();
     for (number, script) in scripts().into_iter().enumerate() {
         for kind in WireKind::ALL {
             let body = script.bytes(kind);
-            let format = Format::detect(&body).unwrap();
+            let format = WireKind::detect(&body).unwrap();
             faults.extend(test(&format!("script {number} as {kind}"), format, &body));
         }
     }

@@ -1,19 +1,18 @@
 //! Canaries in place of every text of a stream, and of all that speaks of it.
 
 use serde_json::Value;
-use stream_testkit::conformance::Format;
+use stream_testkit::WireKind;
 
 use crate::calls::items;
 use crate::canaries::{cage_members, rewrite};
 
 /// The stream with its text in canary letters. Signatures stay (rule 22).
-pub(crate) fn caged(format: Format, body: &[u8]) -> Vec<u8> {
+pub(crate) fn caged(format: WireKind, body: &[u8]) -> Vec<u8> {
     rewrite(body, |event| match format {
-        Format::OpenAiChat => chat(event),
-        Format::OpenAiResponses => responses(event),
-        Format::AnthropicMessages => anthropic(event),
-        Format::Gemini => gemini(event),
-        _ => {}
+        WireKind::OpenAiChat => chat(event),
+        WireKind::OpenAiResponses => responses(event),
+        WireKind::AnthropicMessages => anthropic(event),
+        WireKind::Gemini => gemini(event),
     })
 }
 

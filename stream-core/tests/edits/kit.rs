@@ -5,7 +5,7 @@ use futures::{StreamExt as _, stream};
 use stream_core::processor::Builder;
 use stream_core::{Assembler, Config, Limits, Outcome, StreamBlock, StreamProcessor, Usage};
 use stream_testkit::conformance::{
-    Allow, Deviation, Ended, Format, Report, View, check, check_whole, check_whole_with, check_with,
+    Allow, Deviation, Ended, Report, View, check, check_whole, check_whole_with, check_with,
 };
 use stream_testkit::{ChunkLog, Cut, Script, WireKind};
 
@@ -93,24 +93,19 @@ pub(crate) fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
     limits
 }
 
-pub(crate) fn format(kind: WireKind) -> Format {
-    kind.name().parse().unwrap()
-}
-
 /// The report on what came out; it may deviate as what came in did, and no further.
 pub(crate) fn report(kind: WireKind, mode: Mode, input: &[u8], out: &[u8]) -> Report {
-    let format = format(kind);
     match mode {
         Mode::Streamed => {
-            let allow = Allow::as_in(&check(format, input));
-            let report = check_with(format, out, &allow);
+            let allow = Allow::as_in(&check(kind, input));
+            let report = check_with(kind, out, &allow);
             // A refused turn is not continued: thinking that it cut off needs no signature.
             match report.view().ended {
-                Ended::Refused => check_with(format, out, &allow.with(Deviation::UnsignedThinking)),
+                Ended::Refused => check_with(kind, out, &allow.with(Deviation::UnsignedThinking)),
                 _ => report,
             }
         }
-        Mode::Whole => check_whole_with(format, out, &Allow::as_in(&check_whole(format, input))),
+        Mode::Whole => check_whole_with(kind, out, &Allow::as_in(&check_whole(kind, input))),
     }
 }
 

@@ -15,6 +15,7 @@ mod located;
 mod long_text_call;
 mod policy_settings;
 mod small_policies;
+mod sources;
 mod staged_order;
 mod verdict_times;
 mod watching;

@@ -133,7 +133,7 @@ where
 fn processed<S, E>(source: S, facts: &Facts, shared: &Shared, watch: Watch) -> BoxStream<'static, Bytes>
 where
     S: Stream<Item = Result<Bytes, E>> + Send + 'static,
-    E: std::fmt::Display + Send + 'static,
+    E: Into<BoxError> + Send + 'static,
 {
     let watched = shared.settings().block_status.is_some();
     let builder = shared.plan(facts).builder(facts, shared.config(), watched.then_some(watch));

@@ -10,7 +10,7 @@ use http_body::Frame;
 use http_body_util::BodyExt as _;
 use stream_http::Settings;
 use stream_testkit::WireKind;
-use stream_testkit::conformance::{Ended, Format, check};
+use stream_testkit::conformance::{Ended, check};
 
 use crate::kit::{CHAT, Gate, events, gzip, json, passthrough, post, script, streamed, with};
 
@@ -61,7 +61,7 @@ async fn a_compressed_stream_that_is_cut_off_ends_with_an_error() {
     let cut = coded.slice(..coded.len() - 20);
     let gate = Gate::new(passthrough(), move || with("content-encoding", "gzip", events(cut.clone())));
     let answer = gate.post(CHAT).await;
-    assert_eq!(check(Format::OpenAiChat, &answer.body).view().ended, Ended::Error);
+    assert_eq!(check(WireKind::OpenAiChat, &answer.body).view().ended, Ended::Error);
 
     let coded = gzip(&script().whole(WireKind::OpenAiChat));
     let cut = coded.slice(..coded.len() - 4);

@@ -12,7 +12,7 @@ use stream_core::{
     Chunk, ChunkKind, Context, Ending, Passthrough, Policy, PolicyError, StreamState, Verdict, async_trait,
 };
 use stream_http::{Facts, Plan, PolicyLayer, RequestBody, ResponseBody, Settings};
-use stream_testkit::conformance::{Format, Report, check, check_whole};
+use stream_testkit::conformance::{Report, check, check_whole};
 use stream_testkit::{Fragments, Script, WireKind};
 use tower::{ServiceBuilder, ServiceExt as _, service_fn};
 
@@ -176,10 +176,6 @@ pub(crate) fn path(kind: WireKind, streamed: bool) -> &'static str {
     }
 }
 
-pub(crate) fn format(kind: WireKind) -> Format {
-    kind.name().parse().unwrap()
-}
-
 /// A text, a call that may leave and one that may not.
 pub(crate) fn script() -> Script {
     Script::new()
@@ -203,14 +199,14 @@ pub(crate) fn script_without_rm() -> Script {
 
 /// What a strict client makes of a stream, which has to be flawless.
 pub(crate) fn viewed(kind: WireKind, body: &[u8]) -> Report {
-    let report = check(format(kind), body);
+    let report = check(kind, body);
     assert_eq!(report.to_string(), "");
     report
 }
 
 /// What a strict client makes of a whole answer, which has to be flawless.
 pub(crate) fn viewed_whole(kind: WireKind, body: &[u8]) -> Report {
-    let report = check_whole(format(kind), body);
+    let report = check_whole(kind, body);
     assert_eq!(report.to_string(), "");
     report
 }

@@ -12,7 +12,7 @@ use http_body_util::{BodyExt as _, Full, StreamBody};
 use stream_core::Limits;
 use stream_http::{RequestBody, Settings, UnknownRoute, Unreadable};
 use stream_testkit::WireKind;
-use stream_testkit::conformance::{Ended, Format, check};
+use stream_testkit::conformance::{Ended, check};
 use tower::{ServiceBuilder, ServiceExt as _, service_fn};
 
 use crate::kit::{
@@ -242,7 +242,7 @@ async fn an_upstream_that_breaks_off_is_an_error_in_band_or_a_status() {
         with("content-type", "text/event-stream", streamed(stream::iter(frames)))
     });
     let answer = gate.post(CHAT).await;
-    assert_eq!(check(Format::OpenAiChat, &answer.body).view().ended, Ended::Error);
+    assert_eq!(check(WireKind::OpenAiChat, &answer.body).view().ended, Ended::Error);
 
     let gate = Gate::no_rm(|| {
         let frames = [Ok(Frame::data(Bytes::from("{\"choices\":"))), Err(io::Error::other("reset"))];
@@ -254,7 +254,7 @@ async fn an_upstream_that_breaks_off_is_an_error_in_band_or_a_status() {
         with("content-type", "text/event-stream", streamed(stream::iter([Err(io::Error::other("reset"))])))
     });
     let answer = gate.post(CHAT).await;
-    assert_eq!(check(Format::OpenAiChat, &answer.body).view().ended, Ended::Error);
+    assert_eq!(check(WireKind::OpenAiChat, &answer.body).view().ended, Ended::Error);
 }
 
 #[tokio::test(start_paused = true)]
@@ -280,7 +280,7 @@ async fn an_upstream_that_falls_silent_is_not_waited_for_for_ever() {
         with("content-type", "text/event-stream", streamed(stream::pending()))
     });
     let answer = gate.post(CHAT).await;
-    assert_eq!(check(Format::OpenAiChat, &answer.body).view().ended, Ended::Error);
+    assert_eq!(check(WireKind::OpenAiChat, &answer.body).view().ended, Ended::Error);
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use stream_http::tool_loop::{AtLimit, ToolResult, ToolSpec, Tools, function};
 use stream_testkit::WireKind;
 use stream_testkit::conformance::{Ended, check};
 
-use crate::kit::{Looped, adds, done, format, request, script};
+use crate::kit::{Looped, adds, done, request, script};
 
 /// A model that never stops calling is stopped, in the API's own words, without a call that dangles.
 #[tokio::test]
@@ -53,7 +53,7 @@ async fn a_limit_can_be_an_error() {
         let looped = Looped::scripts(kind, true, vec![adds(1)])
             .settings(|settings| settings.max_iterations(1).at_limit(AtLimit::Error));
         let answer = looped.ask(kind, true).await;
-        let report = check(format(kind), &answer.body);
+        let report = check(kind, &answer.body);
         assert_eq!(report.view().ended, Ended::Error, "{kind}");
         assert_eq!(answer.text().matches("the limit of tool runs was reached").count(), 1);
         let looped = Looped::scripts(kind, false, vec![adds(1)])
@@ -190,7 +190,7 @@ async fn a_client_gets_keep_alives_while_tools_run() {
             all.extend(data);
         }
         assert_eq!(alive, 3, "{kind}");
-        assert_eq!(check(format(kind), &all).to_string(), "", "{kind}");
+        assert_eq!(check(kind, &all).to_string(), "", "{kind}");
     }
 }
 

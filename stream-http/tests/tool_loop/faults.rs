@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use stream_testkit::conformance::{Ended, check};
 use stream_testkit::{Fragments, Script, WireKind};
 
-use crate::kit::{Looped, UpstreamBody, adds, done, format, pieces, reply, request, said, script};
+use crate::kit::{Looped, UpstreamBody, adds, done, pieces, reply, request, said, script};
 
 fn refused() -> Response<UpstreamBody> {
     let mut response = reply("application/json", r#"{"error":{"message":"slow down","type":"x"}}"#);
@@ -26,7 +26,7 @@ async fn a_refused_second_call_ends_the_answer() {
             });
             let answer = looped.ask(kind, streamed).await;
             if streamed {
-                let report = check(format(kind), &answer.body);
+                let report = check(kind, &answer.body);
                 let view = report.view();
                 assert_eq!(
                     (view.ended, view.choices[0].content.as_str()),
@@ -59,7 +59,7 @@ async fn a_second_answer_that_breaks_off_ends_with_the_error() {
         for second in [script().text("It is").cut(), script().text("It is").error("overloaded")] {
             let looped = Looped::scripts(kind, true, vec![adds(1), second]);
             let answer = looped.ask(kind, true).await;
-            let report = check(format(kind), &answer.body);
+            let report = check(kind, &answer.body);
             assert_eq!(report.view().ended, Ended::Error, "{kind} {}", answer.text());
             assert!(report.view().choices[0].content.starts_with("Step 1."), "{kind}");
             assert!(report.view().choices[0].content.ends_with("It is"), "{kind}");
@@ -98,7 +98,7 @@ async fn a_cut_turn_runs_nothing() {
         ] {
             let looped = Looped::scripts(kind, true, vec![cut]);
             let answer = looped.ask(kind, true).await;
-            let report = check(format(kind), &answer.body);
+            let report = check(kind, &answer.body);
             assert_eq!(report.view().ended, Ended::Error, "{kind} {}", answer.text());
             assert_eq!(report.view().choices[0].calls.len(), 0, "{kind}");
             assert_eq!((looped.runs().len(), looped.asked().len()), (0, 1), "{kind}");
@@ -121,7 +121,7 @@ async fn a_call_in_a_stray_line_is_neither_run_nor_shown() {
             reply("text/event-stream", format!("{before}{stray}"))
         });
         let answer = looped.ask(kind, true).await;
-        let report = check(format(kind), &answer.body);
+        let report = check(kind, &answer.body);
         assert_eq!(report.view().ended, Ended::Error, "{}", answer.text());
         assert_eq!(answer.text().matches("call_1").count(), 0, "{}", answer.text());
         assert_eq!((looped.runs().len(), looped.asked().len()), (0, 1));
@@ -139,7 +139,7 @@ async fn a_second_answer_of_another_format_ends_with_an_error() {
                 _ => said(other, streamed, &done()),
             };
             let answer = Looped::new(replies).ask(kind, true).await;
-            let report = check(format(kind), &answer.body);
+            let report = check(kind, &answer.body);
             assert_eq!(report.view().ended, Ended::Error, "{kind} {}", answer.text());
             let replies = move |number| match number {
                 0 => said(kind, false, &adds(1)),
@@ -246,7 +246,7 @@ async fn an_array_of_chunks_is_joined_as_one_array() {
     let answer = looped.send(asked).await;
     let chunks: Vec<Value> = serde_json::from_slice(&answer.body).unwrap();
     let stream: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
-    let report = check(format(kind), stream.as_bytes());
+    let report = check(kind, stream.as_bytes());
     assert_eq!(report.to_string(), "");
     assert_eq!(report.view().choices[0].content, "Step 1.\n\nIt is 5.");
     assert_eq!(looped.runs(), [("add".to_owned(), 1, "ok".to_owned())]);

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use stream_core::Passthrough;
 use stream_http::tool_loop::{LoopSettings, Run, ToolLoop, ToolResult, ToolSpec, Tools, function};
 use stream_http::{Facts, Plan, PolicyLayer, RequestBody, ResponseBody, Settings};
-use stream_testkit::conformance::{Format, Report, check, check_whole};
+use stream_testkit::conformance::{Report, check, check_whole};
 use stream_testkit::{Fragments, Script, WireKind};
 use tower::{ServiceBuilder, ServiceExt as _, service_fn};
 
@@ -134,15 +134,10 @@ impl Answer {
 
     /// What a strict client reads; without any violation.
     pub(crate) fn report(&self, kind: WireKind, streamed: bool) -> Report {
-        let format = format(kind);
-        let report = if streamed { check(format, &self.body) } else { check_whole(format, &self.body) };
+        let report = if streamed { check(kind, &self.body) } else { check_whole(kind, &self.body) };
         assert_eq!(report.to_string(), "", "{kind} {}", self.text());
         report
     }
-}
-
-pub(crate) fn format(kind: WireKind) -> Format {
-    kind.name().parse().unwrap()
 }
 
 /// `add` adds two numbers; `echo` says its text; `slow` never answers; `fail` fails; `panic` panics.

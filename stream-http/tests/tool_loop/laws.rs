@@ -10,7 +10,7 @@ use stream_http::tool_loop::{ToolResult, ToolSpec, Tools, function};
 use stream_testkit::conformance::{Ended, check};
 use stream_testkit::{ChunkLog, Cut, Script, WireKind, models};
 
-use crate::kit::{Looped, adds, done, format, pieces, request, script};
+use crate::kit::{Looped, adds, done, pieces, request, script};
 
 /// Loops: their name, and what the model says in each turn. The last turn's calls, if any, are the client's.
 fn loops() -> Vec<(&'static str, Vec<Script>)> {
@@ -51,7 +51,7 @@ fn cut(kind: WireKind, scripts: &[Script], cut: Cut) -> Looped {
 fn whole_text(kind: WireKind, scripts: &[Script]) -> String {
     let text = |script: &Script| {
         let body = script.bytes(kind);
-        check(format(kind), &body).view().choices[0].content.clone()
+        check(kind, &body).view().choices[0].content.clone()
     };
     let texts: Vec<String> = scripts.iter().map(text).filter(|text| !text.is_empty()).collect();
     let is_one_text = matches!(kind, WireKind::OpenAiChat | WireKind::Gemini);
@@ -75,7 +75,7 @@ async fn every_client_reads_one_whole_answer() {
             assert_eq!(view.choices[0].content, text, "{kind} {name}");
             let thoughts = scripts.iter().map(|script| {
                 let body = script.bytes(kind);
-                check(format(kind), &body).view().choices[0].reasoning.clone()
+                check(kind, &body).view().choices[0].reasoning.clone()
             });
             assert_eq!(view.choices[0].reasoning, thoughts.collect::<String>(), "{kind} {name}");
             let calls: &[models::Call] = match name {
@@ -120,7 +120,7 @@ async fn nothing_is_taken_back() {
             let (mut got, mut texts) = (Vec::new(), Vec::new());
             while let Some(frame) = body.frame().await {
                 got.extend(frame.unwrap().into_data().unwrap_or_default());
-                let report = check(format(kind), &got);
+                let report = check(kind, &got);
                 texts.extend(report.view().choices.first().map(|choice| choice.content.clone()));
             }
             let whole = whole_text(kind, &scripts);
@@ -160,7 +160,7 @@ async fn nothing_of_a_call_leaves_wherever_a_turn_breaks_off() {
                 for window in windows {
                     assert!(!answer.text().contains(window), "{kind} {broken} {at} {}", answer.text());
                 }
-                let report = check(format(kind), &answer.body);
+                let report = check(kind, &answer.body);
                 let view = report.view();
                 // What is left of a first answer without a call is the upstream's, and passes as it came.
                 let is_first = broken == 0 && first.starts_with(&answer.body);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use stream_testkit::conformance::Ended;
 use stream_testkit::{WireKind, second_turn};
 
-use crate::kit::{Looped, adds, done, format};
+use crate::kit::{Looped, adds, done};
 
 /// Without calls nothing is changed: the client gets the upstream's bytes.
 #[tokio::test]
@@ -43,7 +43,7 @@ async fn several_answers_are_one() {
                 assert_eq!((report.view().ended, report.view().usage), (Ended::Clean, true));
                 let outputs: u64 = (1..=iterations).sum::<u64>() + 7;
                 assert_eq!(counts(kind, answer.text(), streamed), (10 * iterations + 100, outputs), "{kind}");
-                let second = second_turn::check(format(kind), &answer.body).unwrap();
+                let second = second_turn::check(kind, &answer.body).unwrap();
                 assert_eq!(second.to_string(), "", "{kind} {}", answer.text());
                 assert_eq!(looped.asked().len() as u64, iterations + 1);
                 let runs: Vec<_> = (1..=iterations).map(|n| ("add".into(), n as u32, "ok".into())).collect();

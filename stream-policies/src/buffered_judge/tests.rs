@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use stream_core::{Action, Replacement, Verdict};
-use stream_testkit::conformance::{Ended, Format};
+use stream_testkit::conformance::Ended;
 use stream_testkit::{Fragments, Replay, Replayed, Script, WireKind, assert_replay};
 
 use super::{BufferedJudge, BufferedJudgeSettings};
@@ -35,8 +35,8 @@ fn reader() -> BufferedJudge {
 fn told(replayed: &Replayed) -> String {
     let refusal = valid(replayed).choices[0].refusal.clone();
     let field = match replayed.format {
-        Format::AnthropicMessages => "\"explanation\":\"",
-        Format::Gemini => "\"finishMessage\":\"",
+        WireKind::AnthropicMessages => "\"explanation\":\"",
+        WireKind::Gemini => "\"finishMessage\":\"",
         _ => return refusal,
     };
     let bytes = replayed.bytes();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use stream_core::{
     Action, Attention, Chain, Chunk, Config, Context, End, ErrorKind, Needs, Policy, PolicyError, Request,
-    Stage, StreamProcessor, StreamState, Tool, Verdict, async_trait,
+    Stage, StreamProcessor, StreamState, Tool, Verdict, async_trait, each_call_async,
 };
 use stream_testkit::laws::Law;
 use stream_testkit::{Replay, Replayed, Script, WireKind};
@@ -190,36 +190,16 @@ fn a_timeout_is_a_timeout_of_the_policy_and_the_tighter_one_counts() {
     assert_eq!(judged.decisions[0].held, SHORT);
 }
 
-/// Answers after a time.
-#[derive(Debug, Clone, Copy)]
-struct Slow(Duration);
-
-#[async_trait]
-impl Policy for Slow {
-    fn needs(&self, _: &Request) -> Needs {
-        Needs::nothing().calls(Attention::Completed)
-    }
-
-    async fn on_chunk(
-        &mut self,
-        _: Chunk,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        let Some(block) = state.just_completed() else { return Ok(()) };
-        let time = self.0;
-        ctx.decide(block.key(), async move {
-            tokio::time::sleep(time).await;
-            Ok(Verdict::drop("slowly"))
-        })?;
-        Ok(())
-    }
-}
-
 #[test]
 fn a_monitored_policy_changes_nothing_and_reports_what_it_would_have_done() {
     for (_, log) in everywhere(&script()) {
-        let replayed = Replay::new(&log).policy(|| Stage::new(Slow(Duration::from_secs(1))).monitor()).run();
+        let slow = || {
+            each_call_async(|_, _| async {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                Ok(Verdict::drop("slowly"))
+            })
+        };
+        let replayed = Replay::new(&log).policy(move || Stage::new(slow()).monitor()).run();
         assert_eq!(replayed.bytes(), log.bytes(), "{}", log.name());
         let told: Vec<_> =
             replayed.decisions.iter().map(|decision| (decision.action, decision.enforced)).collect();

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Report, named::named};
+use crate::named::named;
+
+use super::Report;
 
 named! {
     /// A way in which a provider is known to break a rule.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use stream_core::sse::{Frame, Framer};
 
-use super::{Deviation, Format, Rule, json, report::Log};
+use super::{Deviation, Rule, WireKind, json, report::Log};
 
 /// What an event holds.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct Event {
 }
 
 /// Frames a stream, checks the framing and hands over the events that can be read.
-pub(super) fn each(format: Format, bytes: &[u8], log: &mut Log, mut take: impl FnMut(Event, &mut Log)) {
+pub(super) fn each(format: WireKind, bytes: &[u8], log: &mut Log, mut take: impl FnMut(Event, &mut Log)) {
     let mut framer = Framer::new(usize::MAX);
     framer.push(bytes);
     let mut count = 0;
@@ -120,8 +120,8 @@ impl<'a> Lines<'a> {
         lines
     }
 
-    fn check(&self, format: Format, frame: &Frame, log: &mut Log) {
-        if format == Format::Gemini {
+    fn check(&self, format: WireKind, frame: &Frame, log: &mut Log) {
+        if format == WireKind::Gemini {
             for comment in &self.comments {
                 let found = json::quote(&String::from_utf8_lossy(comment));
                 log.broken(Rule::Comment, format!("expected no comment, found {found}"));

@@ -1,6 +1,6 @@
 //! What is checked.
 
-use super::named::named;
+use crate::named::named;
 
 named! {
     /// A rule that a stream can break. `docs/conformance.md` says what each means per format.

@@ -6,7 +6,7 @@
 //! ```
 //! use futures::StreamExt as _;
 //! use stream_core::{ErrorKind, Passthrough, StreamProcessor};
-//! use stream_testkit::conformance::{Ended, Format, check};
+//! use stream_testkit::conformance::{Ended, check};
 //! use stream_testkit::faults::{Fault, Upstream, watched};
 //! use stream_testkit::{Script, WireKind};
 //!
@@ -20,7 +20,7 @@
 //! let out: Vec<_> = processor.collect().await;
 //!
 //! assert_eq!(handle.outcome().unwrap().error.unwrap().kind(), ErrorKind::Transport);
-//! assert_eq!(check(Format::OpenAiChat, &out.concat()).view().ended, Ended::Error);
+//! assert_eq!(check(WireKind::OpenAiChat, &out.concat()).view().ended, Ended::Error);
 //! assert!(watch.is_dropped());
 //! # Ok(())
 //! # }

@@ -7,7 +7,8 @@ use bytes::Bytes;
 
 use super::case::{Breach, Case};
 use super::{Broken, Law};
-use crate::conformance::{Format, Rule, check};
+use crate::WireKind;
+use crate::conformance::{Rule, check};
 use crate::{ChunkLog, Cut};
 
 /// Takes away events from the end, then from within, and cuts more coarsely, as long as the law stays broken.
@@ -92,7 +93,7 @@ impl Shrink<'_> {
 
     /// Whether these events break no rule of the format that those before did not.
     fn is_as_valid(&self, events: &[(Duration, Bytes)]) -> bool {
-        let Some(format) = Format::detect(self.case.log.bytes()) else { return true };
+        let Some(format) = WireKind::detect(self.case.log.bytes()) else { return true };
         let rules = |events: &[(Duration, Bytes)]| -> BTreeSet<Rule> {
             let body: Vec<u8> = events.iter().flat_map(|(_, bytes)| bytes.iter().copied()).collect();
             check(format, &body).violations().iter().map(|violation| violation.rule).collect()

@@ -10,7 +10,8 @@ use stream_core::{Assembler, BlockKey, Channel, Config, StreamBlock, wire};
 
 use super::case::Breach;
 use super::same::difference;
-use crate::conformance::{CallView, ChoiceView, Format, check};
+use crate::WireKind;
+use crate::conformance::{CallView, ChoiceView, check};
 use crate::replay::{Replayed, Step};
 
 /// The blocks of a stream, and where they came.
@@ -127,7 +128,7 @@ impl Story {
     }
 
     /// Calls as an independent client reads them.
-    fn read(&mut self, format: Format, body: &[u8]) {
+    fn read(&mut self, format: WireKind, body: &[u8]) {
         let report = check(format, body);
         if let (true, Some(format)) = (report.is_clean(), wire::named(format.name())) {
             let mut plain = Assembler::for_format(format);

@@ -35,7 +35,7 @@ use stream_core::sse::Framer;
 
 pub use self::error::LogError;
 use crate::WireKind;
-use crate::conformance::{Format, check, check_whole};
+use crate::conformance::{check, check_whole};
 
 /// A response as it came over the network: bytes, cuts and times.
 ///
@@ -124,11 +124,9 @@ impl ChunkLog {
     /// Settings for a request that asked for as many choices as the response has: only such a client goes by their
     /// numbers (rule 28).
     pub fn asked_for(&self, config: Config) -> Config {
-        let Some(format) = self.kind.and_then(|kind| kind.name().parse::<Format>().ok()) else {
-            return config;
-        };
+        let Some(kind) = self.kind else { return config };
         let check = if self.is_whole() { check_whole } else { check };
-        match u32::try_from(check(format, self.bytes()).view().choices.len()) {
+        match u32::try_from(check(kind, self.bytes()).view().choices.len()) {
             Ok(choices) if choices > 1 => {
                 let request = config.requested().clone().choices(choices);
                 config.request(request)

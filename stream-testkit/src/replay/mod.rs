@@ -18,7 +18,8 @@ use bytes::Bytes;
 use stream_core::{Chain, Config, Decision, Outcome};
 
 pub use self::steps::{Shown, Step};
-use crate::conformance::{Allow, Format, Report, View, check_whole_with, check_with};
+use crate::WireKind;
+use crate::conformance::{Allow, Report, View, check_whole_with, check_with};
 use crate::{ChunkLog, Cut, Redact};
 
 /// A log, and how it is to be run through which policies.
@@ -158,7 +159,7 @@ pub struct Replayed {
     /// The most bytes that were held back at once, seen before and after every hook and verdict.
     pub held_max: usize,
     /// The format in which the client reads it.
-    pub format: Format,
+    pub format: WireKind,
     /// Whether it is a whole response.
     pub whole: bool,
     pub(crate) redact: Redact,

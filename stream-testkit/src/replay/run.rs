@@ -10,7 +10,6 @@ use tokio::time::Instant;
 use super::recorder::Recorder;
 use super::{Replay, Replayed, Step};
 use crate::WireKind;
-use crate::conformance::Format;
 
 impl Replay {
     /// Runs it to its end, in virtual time. Works inside of a runtime too.
@@ -135,9 +134,9 @@ impl Replay {
     }
 
     /// The format that the stream was read in; the core's fallback if nothing tells.
-    fn format(&self, told: Option<&str>) -> Format {
+    fn format(&self, told: Option<&str>) -> WireKind {
         let name = told.or(self.log.kind().map(WireKind::name));
-        name.and_then(|name| name.parse().ok()).unwrap_or(Format::OpenAiChat)
+        name.and_then(|name| name.parse().ok()).unwrap_or(WireKind::OpenAiChat)
     }
 }
 

@@ -19,6 +19,8 @@ impl fmt::Display for Broken {
     }
 }
 
+impl std::error::Error for Broken {}
+
 impl Replay {
     /// The pieces of the upstream, each at its time.
     pub(super) fn upstream(

@@ -15,19 +15,18 @@
 //! | Gemini | the parts, texts joined where no signature is between | `functionResponse` parts in one content |
 //!
 //! ```
-//! use stream_testkit::conformance::Format;
 //! use stream_testkit::{Script, WireKind, second_turn};
 //!
 //! let script = Script::new().reasoning("Hm.").text("Let me look.").call("toolu_1", "read", r#"{"path":"a"}"#);
 //! let received = script.bytes(WireKind::AnthropicMessages);
-//! let turns = second_turn::turns(Format::AnthropicMessages, &received)?;
+//! let turns = second_turn::turns(WireKind::AnthropicMessages, &received)?;
 //! assert_eq!(turns[0].request()["messages"][2]["content"][0]["tool_use_id"], "toolu_1");
-//! assert!(second_turn::check(Format::AnthropicMessages, &received)?.is_clean());
+//! assert!(second_turn::check(WireKind::AnthropicMessages, &received)?.is_clean());
 //!
 //! // A policy that put its notice behind the call: the client is stuck.
 //! let received = script.text("[blocked]").bytes(WireKind::AnthropicMessages);
 //! assert_eq!(
-//!     second_turn::check(Format::AnthropicMessages, &received)?.to_string(),
+//!     second_turn::check(WireKind::AnthropicMessages, &received)?.to_string(),
 //!     "messages[1].content[3]: tool-use-last: expected only tool_use behind a tool_use, found text\n"
 //! );
 //! # Ok::<(), second_turn::NoTurn>(())
@@ -46,23 +45,23 @@ mod rule;
 mod tests;
 mod turn;
 
+use crate::WireKind;
 use serde_json::Value;
 
 use self::answer::Answer;
 use self::report::Log;
 pub use self::{
     report::{Report, Violation},
-    rule::{Rule, UnknownRule},
+    rule::Rule,
     turn::{NoTurn, SecondTurn},
 };
-use crate::conformance::Format;
 
 /// The next requests that what a client received leads to, one for each choice; a body is streamed or whole.
 ///
 /// # Errors
 ///
 /// When there is nothing to go on with: the answer is an error, a refusal, or was cut.
-pub fn turns(format: Format, received: &[u8]) -> Result<Vec<SecondTurn>, NoTurn> {
+pub fn turns(format: WireKind, received: &[u8]) -> Result<Vec<SecondTurn>, NoTurn> {
     turn::judge(format, received)?;
     let api = api(format);
     let kept = api.turns(&Answer::read(received));
@@ -74,7 +73,7 @@ pub fn turns(format: Format, received: &[u8]) -> Result<Vec<SecondTurn>, NoTurn>
 /// # Errors
 ///
 /// When there is nothing to go on with; see [`turns`].
-pub fn check(format: Format, received: &[u8]) -> Result<Report, NoTurn> {
+pub fn check(format: WireKind, received: &[u8]) -> Result<Report, NoTurn> {
     let mut log = Log::default();
     check_turns(format, &turns(format, received)?, &mut log);
     Ok(log.into_report())
@@ -85,7 +84,7 @@ pub fn check(format: Format, received: &[u8]) -> Result<Report, NoTurn> {
 /// # Errors
 ///
 /// When there is nothing to go on with; see [`turns`].
-pub fn check_against(format: Format, upstream: &[u8], received: &[u8]) -> Result<Report, NoTurn> {
+pub fn check_against(format: WireKind, upstream: &[u8], received: &[u8]) -> Result<Report, NoTurn> {
     let mut log = Log::default();
     let received = turns(format, received)?;
     check_turns(format, &received, &mut log);
@@ -101,13 +100,13 @@ pub fn check_against(format: Format, upstream: &[u8], received: &[u8]) -> Result
 
 /// Checks a request that was made some other way, by an SDK say.
 #[must_use]
-pub fn check_request(format: Format, request: &Value) -> Report {
+pub fn check_request(format: WireKind, request: &Value) -> Report {
     let mut log = Log::default();
     api(format).check(request, &mut log);
     log.into_report()
 }
 
-fn check_turns(format: Format, turns: &[SecondTurn], log: &mut Log) {
+fn check_turns(format: WireKind, turns: &[SecondTurn], log: &mut Log) {
     if turns.is_empty() {
         log.broken("", Rule::EmptyTurn, "expected an answer, found none");
     }
@@ -132,12 +131,12 @@ trait Api {
     fn signed(&self, turn: &Value) -> Vec<kept::Signed>;
 }
 
-fn api(format: Format) -> &'static dyn Api {
+fn api(format: WireKind) -> &'static dyn Api {
     match format {
-        Format::OpenAiChat => &chat::Chat,
-        Format::OpenAiResponses => &responses::Responses,
-        Format::AnthropicMessages => &anthropic::Anthropic,
-        Format::Gemini => &gemini::Gemini,
+        WireKind::OpenAiChat => &chat::Chat,
+        WireKind::OpenAiResponses => &responses::Responses,
+        WireKind::AnthropicMessages => &anthropic::Anthropic,
+        WireKind::Gemini => &gemini::Gemini,
     }
 }
 

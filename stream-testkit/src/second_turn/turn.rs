@@ -5,7 +5,8 @@ use std::fmt;
 use serde_json::Value;
 
 use super::json;
-use crate::conformance::{self, Ended, Format};
+use crate::WireKind;
+use crate::conformance::{self, Ended};
 
 /// What a client sends next.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +70,7 @@ impl fmt::Display for NoTurn {
 impl std::error::Error for NoTurn {}
 
 /// Whether a client would go on with what it received.
-pub(super) fn judge(format: Format, received: &[u8]) -> Result<(), NoTurn> {
+pub(super) fn judge(format: WireKind, received: &[u8]) -> Result<(), NoTurn> {
     let report = match json::object(received) {
         Some(_) => conformance::check_whole(format, received),
         None => conformance::check(format, received),

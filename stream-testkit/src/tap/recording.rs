@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::Tap;
-use crate::conformance::{Ended, Format, check};
+use crate::conformance::{Ended, check};
 use crate::{ChunkLog, Form, LogError};
 
 /// What a [`Tap`] wrote.
@@ -146,10 +146,10 @@ fn save(tap: &Tap, pieces: Vec<(Duration, Bytes)>, full: bool, ended: bool) -> R
 
 /// Whether the response's ending is in it: many clients drop a stream then, and do not wait for the end of its bytes.
 fn has_ending(log: &ChunkLog) -> bool {
-    let Some(format) = log.kind().and_then(|kind| kind.name().parse::<Format>().ok()) else { return false };
+    let Some(kind) = log.kind() else { return false };
     if log.is_whole() {
         serde_json::from_slice::<serde::de::IgnoredAny>(log.bytes()).is_ok()
     } else {
-        check(format, log.bytes()).view().ended != Ended::Open
+        check(kind, log.bytes()).view().ended != Ended::Open
     }
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::laws::policies::{self, Did, Plain, Steps};
+use crate::laws::policies::{self, Did};
 use bytes::Bytes;
 use stream_core::sse::Frame;
 use stream_core::wire::openai_chat::OpenAiChat;
 use stream_core::wire::{DecodeError, Decoded, Outgoing, Traits, WireFormat, Writer, WriterOptions};
 use stream_core::{
-    Chunk, Config, Context, Ending, FinishKind, Policy, PolicyError, StreamState, async_trait,
+    Chunk, Config, Context, Ending, FinishKind, Policy, PolicyError, StreamState, SyncPolicy, async_trait,
 };
 use stream_testkit::laws::{Broken, Law, Laws};
 use stream_testkit::{ChunkLog, Fragments, Script, WireKind, laws};
@@ -30,21 +30,21 @@ fn log() -> ChunkLog {
 }
 
 /// The name of the law that `laws::check` finds broken.
-fn caught<P: Steps + 'static>(factory: impl Fn() -> P + Send + Sync + 'static) -> &'static str {
-    laws::check(move || Plain(factory()), &log()).unwrap_err().law().name()
+fn caught<P: SyncPolicy + 'static>(factory: impl Fn() -> P + Send + Sync + 'static) -> &'static str {
+    laws::check(factory, &log()).unwrap_err().law().name()
 }
 
 /// That this law alone catches it too.
-fn broken_by<P: Steps + 'static>(law: Law, factory: impl Fn() -> P + Send + Sync + 'static) -> Broken {
-    Laws::of(move || Plain(factory())).only(law).check(&log()).unwrap_err()
+fn broken_by<P: SyncPolicy + 'static>(law: Law, factory: impl Fn() -> P + Send + Sync + 'static) -> Broken {
+    Laws::of(factory).only(law).check(&log()).unwrap_err()
 }
 
 /// Sends every chunk but the last of each text, which it means to send later.
 #[derive(Default)]
 struct ForgetsTheTail;
 
-impl Steps for ForgetsTheTail {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for ForgetsTheTail {
+    fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         if chunk.text().is_some() {
             ctx.flush();
             ctx.buffer(chunk);
@@ -63,8 +63,8 @@ fn a_policy_that_forgets_the_tail_loses_something() {
 /// Looks at the opening of a call, sends it, and then thinks better of it.
 struct LeaksThePrefix;
 
-impl Steps for LeaksThePrefix {
-    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for LeaksThePrefix {
+    fn on_chunk(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
         let arguments = state
             .current_block()
             .and_then(|block| block.as_tool_call())
@@ -87,8 +87,8 @@ fn a_policy_that_leaks_the_prefix_of_a_call_is_caught_by_no_leak() {
 /// Hides a word where a chunk holds all of it.
 struct MatchesPerChunk;
 
-impl Steps for MatchesPerChunk {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for MatchesPerChunk {
+    fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         let hidden = chunk.text().map(|text| text.replace("nobody", "[…]"));
         ctx.send(match hidden {
             Some(text) => chunk.with_text(text),
@@ -107,8 +107,8 @@ fn a_policy_that_looks_for_a_word_in_each_chunk_alone_depends_on_chunking() {
 #[derive(Default)]
 struct Doubles;
 
-impl Steps for Doubles {
-    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for Doubles {
+    fn on_chunk(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
         let so_far =
             state.current_block().and_then(|block| block.as_text()).map(|block| block.text().to_owned());
         ctx.send(match so_far {
@@ -128,8 +128,8 @@ fn a_policy_that_doubles_text_takes_back_what_has_left() {
 /// Drops what looks too long to it.
 struct DecidesBySize;
 
-impl Steps for DecidesBySize {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for DecidesBySize {
+    fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         if chunk.text().is_none_or(|text| text.len() < 20) {
             ctx.send(chunk);
         }
@@ -146,8 +146,8 @@ fn a_policy_that_decides_by_the_size_of_a_chunk_depends_on_chunking() {
 #[derive(Default)]
 struct SharesState(Arc<AtomicUsize>);
 
-impl Steps for SharesState {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for SharesState {
+    fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         if self.0.fetch_add(1, Ordering::Relaxed) % 40 == 39 {
             ctx.terminate(Ending::refuse("enough"));
         } else {
@@ -167,8 +167,8 @@ fn a_policy_that_shares_state_between_streams_depends_on_the_runs_before() {
 #[derive(Default)]
 struct Hoards(String);
 
-impl Steps for Hoards {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for Hoards {
+    fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         let Some(text) = chunk.text() else {
             ctx.send(chunk);
             return Ok(());
@@ -184,15 +184,15 @@ impl Steps for Hoards {
 fn a_policy_that_hoards_outside_of_the_limit_has_no_bound() {
     let text = format!("{} this is the end", "All work and no play makes a dull stream. ".repeat(400));
     let log = Script::new().text(text).text_fragments(Fragments::Chars(900)).to_log(WireKind::OpenAiChat);
-    let broken = Laws::of(|| Plain(Hoards::default())).only(Law::Bound).check(&log).unwrap_err();
+    let broken = Laws::of(|| Hoards::default()).only(Law::Bound).check(&log).unwrap_err();
     assert_eq!(broken.law().name(), "bound");
 }
 
 /// Writes arguments that are no JSON.
 struct BreaksArguments;
 
-impl Steps for BreaksArguments {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for BreaksArguments {
+    fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         let broken = chunk.arguments().map(|arguments| arguments.replace('}', ""));
         ctx.send(match broken {
             Some(arguments) => chunk.with_arguments(arguments),
@@ -210,20 +210,20 @@ fn a_policy_that_breaks_arguments_leaves_no_valid_stream() {
 /// Waits for something when the client has gone.
 struct BlocksInAbort;
 
-impl Steps for BlocksInAbort {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for BlocksInAbort {
+    fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         ctx.send(chunk);
         Ok(())
     }
 
-    fn abort(&mut self) {
+    fn on_abort(&mut self) {
         std::thread::sleep(Duration::from_secs(6));
     }
 }
 
 #[test]
 fn a_policy_that_blocks_in_on_abort_cannot_be_dropped() {
-    let broken = Laws::of(|| Plain(BlocksInAbort)).only(Law::Drop).check(&script_of_one()).unwrap_err();
+    let broken = Laws::of(|| BlocksInAbort).only(Law::Drop).check(&script_of_one()).unwrap_err();
     assert_eq!(broken.law().name(), "drop");
     assert_eq!(broken.found(), "it still runs");
 }
@@ -239,8 +239,8 @@ fn script_of_one() -> ChunkLog {
 /// Takes it for granted that arguments are whole.
 struct Panics;
 
-impl Steps for Panics {
-    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for Panics {
+    fn on_chunk(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
         ctx.send(chunk);
         for call in state.finished_calls() {
             let arguments: serde_json::Value = serde_json::from_str(call.arguments()).unwrap();
@@ -253,7 +253,7 @@ impl Steps for Panics {
 #[test]
 fn a_policy_that_takes_things_for_granted_panics() {
     let log = Script::new().call("call_1", "now", "").to_log(WireKind::OpenAiChat);
-    let broken = Laws::of(|| Plain(Panics)).only(Law::PanicFree).check(&log).unwrap_err();
+    let broken = Laws::of(|| Panics).only(Law::PanicFree).check(&log).unwrap_err();
     assert_eq!(broken.law().name(), "panic-free");
 }
 
@@ -360,7 +360,7 @@ impl Writer for RewritesWriter {
 fn a_writer_that_rewrites_what_nobody_touched_breaks_identity() {
     let trims = |event: &str| event.replace("\"finish_reason\":null", "").replace(",}", "}");
     let config = Config::default().format(Arc::new(Rewrites(trims)));
-    let broken = Laws::of(|| Plain(policies::AllowAll)).config(config).check(&log()).unwrap_err();
+    let broken = Laws::of(|| policies::AllowAll).config(config).check(&log()).unwrap_err();
     assert_eq!(broken.law().name(), "identity");
 }
 
@@ -382,7 +382,7 @@ fn a_writer_that_passes_odd_frames_on_breaks_agreement() {
     ];
     for (number, odd) in odd.into_iter().enumerate() {
         let config = Config::default().format(Arc::new(Rewrites(odd)));
-        let laws = Laws::of(|| Plain(policies::HoldCalls)).config(config).only(Law::Agreement);
+        let laws = Laws::of(|| policies::HoldCalls).config(config).only(Law::Agreement);
         let Err(broken) = laws.check(&log()) else { panic!("the odd frames {number} are read alike") };
         assert_eq!(broken.law().name(), "agreement");
     }
@@ -399,15 +399,15 @@ fn a_policy_that_looks_into_each_block_alone_breaks_agreement() {
         .call("call_1", "ls", "{}")
         .text("ret.")
         .to_log(WireKind::AnthropicMessages);
-    let laws = Laws::of(|| Plain(policies::Redact::default())).only(Law::Agreement);
+    let laws = Laws::of(|| policies::Redact::default()).only(Law::Agreement);
     let broken = laws.check(&log).unwrap_err();
     assert_eq!(broken.law().name(), "agreement");
 }
 
 #[test]
 fn a_broken_law_can_be_replayed_from_what_it_says() {
-    let broken = laws::check(|| Plain(MatchesPerChunk), &log()).unwrap_err();
-    let again = Laws::of(|| Plain(MatchesPerChunk)).only(broken.law()).cut(broken.cut()).seed(broken.seed());
+    let broken = laws::check(|| MatchesPerChunk, &log()).unwrap_err();
+    let again = Laws::of(|| MatchesPerChunk).only(broken.law()).cut(broken.cut()).seed(broken.seed());
     let again = again.check(broken.log()).unwrap_err();
     assert_eq!((again.expected(), again.found()), (broken.expected(), broken.found()));
     assert!(broken.log().bytes().len() < log().bytes().len());

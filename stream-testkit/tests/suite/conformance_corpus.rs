@@ -11,7 +11,8 @@ mod recorded;
 use std::collections::BTreeSet;
 
 use self::{needed::NEEDED, recorded::recordings};
-use stream_testkit::conformance::{Allow, Deviation, Format, Rule, check, check_with};
+use stream_testkit::WireKind;
+use stream_testkit::conformance::{Allow, Deviation, Rule, check, check_with};
 
 #[test]
 #[ignore = "needs recorded streams: STREAM_CORPUS"]
@@ -52,7 +53,7 @@ fn every_deviation_is_seen_in_a_recording() {
 #[ignore = "needs recorded streams: STREAM_CORPUS"]
 fn the_format_of_every_recording_is_detected() {
     for recording in recordings() {
-        assert_eq!(Format::detect(&recording.bytes), Some(recording.format), "{}", recording.file);
+        assert_eq!(WireKind::detect(&recording.bytes), Some(recording.format), "{}", recording.file);
     }
 }
 
@@ -67,7 +68,8 @@ fn the_view_of_every_recording_is_what_another_reader_got() {
             continue;
         }
         // A bare JSON error is no event: a client that follows the standard does not see it.
-        let stray = report.deviations().contains(&Deviation::StrayLine) && recording.format == Format::Gemini;
+        let stray =
+            report.deviations().contains(&Deviation::StrayLine) && recording.format == WireKind::Gemini;
         for difference in recording.differences(report.view()).into_iter().skip(usize::from(stray)) {
             wrong += &format!("{}: {difference}\n", recording.file);
         }

@@ -6,12 +6,13 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::laws::policies::AllowAll;
 use futures::StreamExt as _;
 use stream_core::{
     Chunk, Config, Context, End, ErrorKind, Limits, Passthrough, Policy, PolicyError, StreamProcessor,
     StreamState, async_trait, wire,
 };
-use stream_testkit::conformance::{Ended, Format, check};
+use stream_testkit::conformance::{Ended, check};
 use stream_testkit::faults::{Fault, Garbage, Leave, Upstream, Watch, leave, watched};
 use stream_testkit::{ChunkLog, Cut, Script, WireKind};
 use tokio::time::Instant;
@@ -46,24 +47,8 @@ impl Ran {
     }
 }
 
-/// Looks at everything, and sends it: what nobody looks at is not read (rule 28).
-struct SendAll;
-
-#[async_trait]
-impl Policy for SendAll {
-    async fn on_chunk(
-        &mut self,
-        chunk: Chunk,
-        _: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        ctx.send(chunk);
-        Ok(())
-    }
-}
-
 async fn run(kind: WireKind, fault: &Fault) -> Ran {
-    run_with(SendAll, kind, fault).await
+    run_with(AllowAll, kind, fault).await
 }
 
 async fn run_with(policy: impl Policy + 'static, kind: WireKind, fault: &Fault) -> Ran {
@@ -78,7 +63,7 @@ async fn run_with(policy: impl Policy + 'static, kind: WireKind, fault: &Fault) 
     let handle = processor.handle();
     let start = Instant::now();
     let out = processor.collect::<Vec<_>>().await.concat();
-    let report = check(kind.name().parse::<Format>().unwrap(), &out);
+    let report = check(kind, &out);
     Ran {
         error: handle.outcome().unwrap().error.map(|error| error.kind()),
         ended: report.view().ended,
@@ -258,7 +243,7 @@ async fn an_event_that_comes_twice_is_told_twice_where_the_format_cannot_know() 
     // Chat has no numbers that tell a repeated delta from a second one.
     let ran = run(WireKind::OpenAiChat, &Fault::Repeat { event: 2 }).await;
     ran.assert_passed(Ended::Clean, "a text delta");
-    let view = check(Format::OpenAiChat, &ran.out).view().clone();
+    let view = check(WireKind::OpenAiChat, &ran.out).view().clone();
     assert_eq!(view.choices[0].content, "Let me look.Let me look.");
 }
 

@@ -4,8 +4,9 @@
 
 pub(crate) mod policies;
 
-use policies::{AllowAll, DropCalls, HoldAll, HoldCalls, Plain, Redact, Shout, Steps, StopAtSecret};
+use policies::{AllowAll, DropCalls, HoldAll, HoldCalls, Redact, Shout, StopAtSecret};
 use proptest::prelude::*;
+use stream_core::SyncPolicy;
 use stream_testkit::laws::{self, Law, Tally};
 use stream_testkit::{ChunkLog, Finish, Fragments, Script, WireKind, strategies};
 
@@ -46,13 +47,13 @@ fn scripts() -> Vec<(&'static str, Script)> {
 }
 
 /// What breaks a law, as text, and how the laws stood.
-fn broken<P: Steps + 'static>(
+fn broken<P: SyncPolicy + 'static>(
     factory: fn() -> P,
     logs: impl IntoIterator<Item = (String, ChunkLog)>,
 ) -> (String, Tally) {
     let (mut all, mut tally) = (String::new(), Tally::default());
     for (name, log) in logs {
-        match laws::check(move || Plain(factory()), &log) {
+        match laws::check(factory, &log) {
             Ok(stood) => tally.add(&stood),
             Err(broken) => all += &format!("{name}: {broken}\n"),
         }
@@ -61,7 +62,7 @@ fn broken<P: Steps + 'static>(
 }
 
 /// No law is broken, and each has held but for these.
-fn is_lawful<P: Steps + 'static>(factory: fn() -> P, logs: Vec<(String, ChunkLog)>, vacuous: &[Law]) {
+fn is_lawful<P: SyncPolicy + 'static>(factory: fn() -> P, logs: Vec<(String, ChunkLog)>, vacuous: &[Law]) {
     let (broken, tally) = broken(factory, logs);
     assert_eq!(broken, "");
     tally.assert_held_but(vacuous);

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use stream_testkit::conformance::Format;
+use stream_testkit::WireKind;
 use stream_testkit::second_turn::{NoTurn, Rule, check, check_against};
 
 /// The recordings from which no client can go on as they are, and the rules that the next request would break:
@@ -39,7 +39,7 @@ const COUNTS: [(&str, usize); 3] = [("error", 5), ("open", 2), ("turn", 224)];
 
 struct Recording {
     file: String,
-    format: Format,
+    format: WireKind,
     bytes: Vec<u8>,
 }
 
@@ -107,9 +107,9 @@ fn a_signature_that_is_lost_is_noticed_in_every_recording_that_has_one() {
     for recording in recordings() {
         let text = String::from_utf8(recording.bytes.clone()).unwrap();
         let lost = match recording.format {
-            Format::AnthropicMessages => text.replace("\"signature\"", "\"other\""),
-            Format::Gemini => text.replace("\"thoughtSignature\"", "\"other\""),
-            Format::OpenAiResponses => text.replace("\"encrypted_content\":\"", "\"other\":\""),
+            WireKind::AnthropicMessages => text.replace("\"signature\"", "\"other\""),
+            WireKind::Gemini => text.replace("\"thoughtSignature\"", "\"other\""),
+            WireKind::OpenAiResponses => text.replace("\"encrypted_content\":\"", "\"other\":\""),
             _ => continue,
         };
         let Ok(report) = check_against(recording.format, text.as_bytes(), lost.as_bytes()) else { continue };

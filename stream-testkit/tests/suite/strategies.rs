@@ -3,12 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use proptest::prelude::*;
-use stream_testkit::conformance::{Ended, Format, check};
+use stream_testkit::conformance::{Ended, check};
 use stream_testkit::{WireKind, strategies};
-
-fn format(kind: WireKind) -> Format {
-    kind.name().parse().unwrap()
-}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
@@ -18,7 +14,7 @@ proptest! {
         for kind in WireKind::ALL {
             let log = script.to_log(kind);
             prop_assert_eq!(log.kind(), Some(kind));
-            let report = check(format(kind), log.bytes());
+            let report = check(kind, log.bytes());
             prop_assert_eq!(report.to_string(), "", "{}", kind);
         }
     }
@@ -26,7 +22,7 @@ proptest! {
     #[test]
     fn every_script_that_breaks_off_lacks_its_plain_end(script in strategies::broken_off_scripts()) {
         for kind in WireKind::ALL {
-            let ended = check(format(kind), script.to_log(kind).bytes()).view().ended;
+            let ended = check(kind, script.to_log(kind).bytes()).view().ended;
             prop_assert!(matches!(ended, Ended::Open | Ended::Error), "{} {:?}", kind, ended);
         }
     }

@@ -1,7 +1,6 @@
 //! Which turn of a conversation a request is, and whether the API's server would take it.
 
 use serde_json::Value;
-use stream_testkit::conformance::Format;
 use stream_testkit::{WireKind, second_turn};
 
 use crate::scenario::CANARY;
@@ -19,12 +18,11 @@ pub(crate) enum Turn {
 
 /// Reads a request.
 pub(crate) fn read(kind: WireKind, request: &Value, body: &[u8]) -> Turn {
-    let (messages, format) = match kind {
-        WireKind::OpenAiChat => (&request["messages"], Format::OpenAiChat),
-        WireKind::OpenAiResponses => (&request["input"], Format::OpenAiResponses),
-        WireKind::AnthropicMessages => (&request["messages"], Format::AnthropicMessages),
-        WireKind::Gemini => (&request["contents"], Format::Gemini),
-    };
+    let messages = &request[match kind {
+        WireKind::OpenAiChat | WireKind::AnthropicMessages => "messages",
+        WireKind::OpenAiResponses => "input",
+        WireKind::Gemini => "contents",
+    }];
     let from_user = |message: &Value| message["role"] == "user" || message["role"] == "system";
     if messages.as_array().is_none_or(|messages| messages.iter().all(from_user)) {
         return Turn::First;
@@ -33,8 +31,8 @@ pub(crate) fn read(kind: WireKind, request: &Value, body: &[u8]) -> Turn {
         return Turn::Refused("what was dropped came back".to_owned());
     }
     let report = match kind {
-        WireKind::Gemini => second_turn::check_request(format, &joined(request)),
-        _ => second_turn::check_request(format, request),
+        WireKind::Gemini => second_turn::check_request(kind, &joined(request)),
+        _ => second_turn::check_request(kind, request),
     };
     if report.is_clean() { Turn::Second } else { Turn::Refused(report.to_string().trim().to_owned()) }
 }

@@ -6,10 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use envoy_suite::{Client, Ending, Envoy, Model, Processor, Reply, Version};
-use stream_core::{
-    Attention, Chunk, Context, Needs, Passthrough, Policy, PolicyError, Request, StreamState, Verdict,
-    async_trait,
-};
+use stream_core::{Passthrough, Policy, Verdict, each_call_async};
 use stream_testkit::{Cut, Fragments, Script, WireKind};
 
 const REQUEST: &str = r#"{"model":"some-model","stream":true,"messages":[]}"#;
@@ -71,30 +68,15 @@ async fn events_arrive_as_they_are_sent() {
     assert_eq!(Bytes::from(answer.bytes()), log.bytes());
 }
 
-/// A call is judged for two seconds.
-struct Slow;
-
-#[async_trait]
-impl Policy for Slow {
-    fn needs(&self, _: &Request) -> Needs {
-        Needs::nothing().calls(Attention::Completed)
-    }
-
-    async fn on_chunk(
-        &mut self,
-        _: Chunk,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        if let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) {
-            let is_allowed = call.name() != "wipe";
-            ctx.decide(call.key(), async move {
-                tokio::time::sleep(Duration::from_secs(2)).await;
-                Ok(if is_allowed { Verdict::Release } else { Verdict::drop("no") })
-            })?;
+/// Judges each call for two seconds.
+fn slow() -> impl Policy {
+    each_call_async(|call, _| {
+        let is_allowed = call.name() != "wipe";
+        async move {
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            Ok(if is_allowed { Verdict::Release } else { Verdict::drop("no") })
         }
-        Ok(())
-    }
+    })
 }
 
 /// A judge that takes two seconds delays its call, and neither the text before it nor anybody else's answer.
@@ -106,7 +88,7 @@ async fn a_slow_judge_delays_only_its_call() {
     let replies = [&log, &text].map(|log| Reply::events(log.chunks()));
     let model =
         Model::new(move |parts, _| replies[usize::from(parts.headers.contains_key("x-text"))].clone()).await;
-    let processor = Processor::policy(|| Slow).await;
+    let processor = Processor::policy(slow).await;
     let envoy = Envoy::between(model.address(), &[processor.address()]).await;
     let client = Client::new(envoy.address(), Version::Http2);
     let (judged, other) = tokio::join!(
@@ -132,7 +114,7 @@ async fn a_denied_call_never_arrives() {
     ];
     let model =
         Model::new(move |parts, _| replies[usize::from(parts.headers.contains_key("x-whole"))].clone()).await;
-    let processor = Processor::policy(|| Slow).await;
+    let processor = Processor::policy(slow).await;
     let envoy = Envoy::between(model.address(), &[processor.address()]).await;
     let client = Client::new(envoy.address(), Version::Http1);
     for headers in [&[][..], &[("x-whole", "1")]] {

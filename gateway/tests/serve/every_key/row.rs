@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
-use stream_testkit::WireKind;
+use stream_testkit::{WireKind, differing_paths};
 
 use super::upstream;
 use crate::kit::{Answer, Directory, Gateway, question};
@@ -51,7 +51,7 @@ impl Row {
             let tree: Value = toml::from_str(file).unwrap_or_else(|error| unreachable!("{error}\n{file}"));
             tree
         });
-        let differ = different(&with, &without, "");
+        let differ = differing_paths(&with, &without);
         let is_meant =
             |path: &String| is_of(path, self.key) || self.instead.is_some_and(|key| is_of(path, key));
         if differ.is_empty() || !differ.iter().all(is_meant) {
@@ -121,26 +121,6 @@ pub(super) async fn ask_with(gateway: &Gateway, model: &str, headers: &[(&str, &
     let (path, body) = question(WireKind::OpenAiChat, true);
     let body = body.replace("demo", model).replacen('{', r#"{"user":"one","#, 1);
     seen(&gateway.post_with(path, &body, headers).await)
-}
-
-/// The paths at which two trees differ.
-fn different(one: &Value, other: &Value, path: &str) -> Vec<String> {
-    match (one, other) {
-        (Value::Object(one), Value::Object(other)) => {
-            let keys = one.keys().chain(other.keys().filter(|key| !one.contains_key(*key)));
-            let inner = keys.flat_map(|key| {
-                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                different(one.get(key).unwrap_or(&Value::Null), other.get(key).unwrap_or(&Value::Null), &path)
-            });
-            inner.collect()
-        }
-        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
-            let pairs = one.iter().zip(other);
-            pairs.flat_map(|(one, other)| different(one, other, &format!("{path}[]"))).collect()
-        }
-        _ if one == other => Vec::new(),
-        _ => vec![path.to_owned()],
-    }
 }
 
 /// Whether a path is that of a key, or of something inside of it.

@@ -214,18 +214,13 @@ impl Accounts {
             return;
         }
         account.written.get_or_insert_default().hosts.push(host);
-        let touched = account.is_touched_itself();
-        let counts = ItemAccount {
-            payload: account.payload,
-            kept: account.kept,
-            undecided: account.undecided,
-            ..ItemAccount::default()
-        };
+        let (touched, payload) = (account.is_touched_itself(), account.payload);
+        let (kept, undecided) = (account.kept, account.undecided);
         let host = self.get_mut(host).written.get_or_insert_default();
         host.guests_touched |= touched;
-        host.guests.payload += counts.payload;
-        host.guests.kept += counts.kept;
-        host.guests.undecided += counts.undecided;
+        host.guests.payload += payload;
+        host.guests.kept += kept;
+        host.guests.undecided += undecided;
     }
 }
 

@@ -141,10 +141,7 @@ impl Queue {
                 lane.extend(self.behind.pop_front());
             }
         }
-        self.bytes -= out[released..]
-            .iter()
-            .map(|gone| gone.frame.as_ref().map_or(0, |frame| frame.raw().len()))
-            .sum::<usize>();
+        self.bytes -= out[released..].iter().map(Outgoing::bytes).sum::<usize>();
     }
 
     /// Drops payload that was let go and waits behind something held: once that is cut off, nothing follows it.

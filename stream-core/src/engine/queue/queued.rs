@@ -109,6 +109,13 @@ impl Queued {
     }
 }
 
+impl Outgoing {
+    /// The number of bytes of the frame.
+    pub(crate) fn bytes(&self) -> usize {
+        self.frame.as_ref().map_or(0, |frame| frame.raw().len())
+    }
+}
+
 /// The parts of a frame that wait, by their places. Of most frames one does, and needs no list.
 #[derive(Debug)]
 enum WaitingParts {

@@ -84,8 +84,8 @@ impl StageState {
         Decided::Edited
     }
 
-    /// Whether a signature stands for the block's text, so that it can be emptied and not edited (rule 22).
-    pub(super) fn is_signed(&self, key: BlockKey) -> bool {
+    /// Returns whether the block has a signature, so that its text can be emptied and not edited (rule 22).
+    pub(crate) fn is_signed(&self, key: BlockKey) -> bool {
         let block = self.fold.state.block(key).and_then(StreamBlock::as_text);
         block.is_some_and(TextBlock::is_signed)
     }

@@ -121,7 +121,7 @@ impl Desk {
         if self.is_empty() {
             self.under_way = Some(UnderWay::new(frame));
         } else {
-            self.input_bytes += size(&frame);
+            self.input_bytes += frame.bytes();
             self.input.push_back(frame);
         }
     }
@@ -130,7 +130,7 @@ impl Desk {
     pub(super) fn next(&mut self) -> Option<&mut UnderWay> {
         if self.under_way.is_none() {
             let frame = self.input.pop_front()?;
-            self.input_bytes -= size(&frame);
+            self.input_bytes -= frame.bytes();
             self.under_way = Some(UnderWay::new(frame));
         }
         self.under_way.as_mut()
@@ -139,10 +139,6 @@ impl Desk {
     pub(super) fn is_empty(&self) -> bool {
         self.input.is_empty() && self.under_way.is_none() && self.shown.is_none()
     }
-}
-
-fn size(frame: &Outgoing) -> usize {
-    frame.frame.as_ref().map_or(0, |frame| frame.raw().len())
 }
 
 /// How many desks a thread keeps, and for how many frames each.

@@ -8,41 +8,21 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::StreamExt as _;
-use stream_core::{
-    Action, Attention, Chunk, Context, Decision, Needs, Observer, Policy, PolicyError, Request,
-    StreamProcessor, StreamState, Verdict, async_trait,
-};
+use stream_core::{Action, Decision, Observer, Stage, StreamProcessor, Verdict, each_call_async};
 use stream_testkit::{Script, WireKind};
 
 use super::*;
 
 /// Holds each call for a second, then drops those of `rm`.
-struct Gate;
-
-#[async_trait]
-impl Policy for Gate {
-    fn name(&self) -> &str {
-        "gate"
-    }
-
-    fn needs(&self, _: &Request) -> Needs {
-        Needs::nothing().calls(Attention::Completed)
-    }
-
-    async fn on_chunk(
-        &mut self,
-        _: Chunk,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        let Some(call) = state.just_completed().and_then(|block| block.as_tool_call()) else { return Ok(()) };
+fn gate() -> Stage {
+    let judge = each_call_async(|call, _| {
         let denied = call.name() == "rm";
-        ctx.decide(call.key(), async move {
+        async move {
             tokio::time::sleep(Duration::from_secs(1)).await;
             Ok(if denied { Verdict::drop("rm is not allowed") } else { Verdict::Release })
-        })?;
-        Ok(())
-    }
+        }
+    });
+    Stage::new(judge).named("gate")
 }
 
 fn run(observer: impl Observer + 'static) {
@@ -52,7 +32,7 @@ fn run(observer: impl Observer + 'static) {
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     runtime.block_on(async {
         let upstream = futures::stream::iter([Ok::<_, std::io::Error>(body)]);
-        let processor = StreamProcessor::builder().policy(Gate).observer(observer).build(upstream).unwrap();
+        let processor = StreamProcessor::builder().policy(gate()).observer(observer).build(upstream).unwrap();
         let _: Vec<Bytes> = processor.collect().await;
     });
 }
@@ -117,7 +97,7 @@ fn a_stream_that_is_dropped_holds_nothing_any_more() {
             futures::stream::iter([Ok::<_, std::io::Error>(body)]).chain(futures::stream::pending());
         let observer = metrics.observer();
         let mut processor =
-            StreamProcessor::builder().policy(Gate).observer(observer).build(upstream).unwrap();
+            StreamProcessor::builder().policy(gate()).observer(observer).build(upstream).unwrap();
         let _ = tokio::time::timeout(Duration::from_millis(1), async {
             while processor.next().await.is_some() {}
         })

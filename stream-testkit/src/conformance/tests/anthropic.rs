@@ -1,7 +1,7 @@
 //! Anthropic Messages.
 
 use super::{
-    super::{CallView, Ended, Format, View},
+    super::{CallView, Ended, View, WireKind},
     expect, named,
 };
 
@@ -24,7 +24,7 @@ const ERROR: &str = r#"{"type":"error","error":{"type":"overloaded_error","messa
 
 #[track_caller]
 fn broken(events: &[&str], violations: &[&str]) -> View {
-    expect(Format::AnthropicMessages, &named(events), violations)
+    expect(WireKind::AnthropicMessages, &named(events), violations)
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn a_prefilled_message_is_read() {
 fn other_events_are_foreign() {
     let stream = named(&[START, r#"{"type":"message_end"}"#, TEXT_0, HI_0, STOP_0, END_TURN, STOP]);
     expect(
-        Format::AnthropicMessages,
+        WireKind::AnthropicMessages,
         &format!("{stream}data: [DONE]\n\n"),
         &[
             "event 2: unknown-event: expected an event of the format, found \"message_end\"",

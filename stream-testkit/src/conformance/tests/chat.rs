@@ -1,7 +1,7 @@
 //! Chat: envelope, order, endings.
 
 use super::{
-    super::{Ended, Format},
+    super::{Ended, WireKind},
     chat, expect,
 };
 
@@ -13,7 +13,7 @@ const DONE: &str = "[DONE]";
 
 #[track_caller]
 fn broken(chunks: &[&str], violations: &[&str]) -> super::super::View {
-    expect(Format::OpenAiChat, &chat(chunks), violations)
+    expect(WireKind::OpenAiChat, &chat(chunks), violations)
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Chat: calls.
 
 use super::{
-    super::{CallView, Format, View},
+    super::{CallView, View, WireKind},
     chat, expect,
 };
 
@@ -17,7 +17,7 @@ fn broken(deltas: &[&str], finish: &str, violations: &[&str]) -> View {
     let mut chunks = vec![ROLE];
     chunks.extend(deltas.iter().map(String::as_str));
     chunks.extend([finish, DONE]);
-    expect(Format::OpenAiChat, &chat(&chunks), violations)
+    expect(WireKind::OpenAiChat, &chat(&chunks), violations)
 }
 
 const FIRST: &str = r#"{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}}"#;
@@ -162,14 +162,14 @@ fn a_legacy_call_has_a_name_and_no_id() {
         r#""delta":{},"finish_reason":"function_call""#,
         DONE,
     ];
-    let view = expect(Format::OpenAiChat, &chat(&chunks), &[]);
+    let view = expect(WireKind::OpenAiChat, &chat(&chunks), &[]);
     let kind = "function_call".to_owned();
     let (name, arguments) = ("f".to_owned(), "{}".to_owned());
     assert_eq!(view.choices[0].calls, [CallView { id: String::new(), name, arguments, kind }]);
 
     let chunks = [ROLE, r#""delta":{"function_call":{"arguments":""}}"#, chunks[3], DONE];
     expect(
-        Format::OpenAiChat,
+        WireKind::OpenAiChat,
         &chat(&chunks),
         &["event 2: call-identity: expected the function_call to open with a name, found none"],
     );

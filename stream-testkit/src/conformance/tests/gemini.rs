@@ -1,7 +1,7 @@
 //! Gemini.
 
 use super::{
-    super::{Ended, Format, View},
+    super::{Ended, View, WireKind},
     expect, gemini,
 };
 
@@ -12,7 +12,7 @@ const CALL: &str =
 
 #[track_caller]
 fn broken(chunks: &[&str], violations: &[&str]) -> View {
-    expect(Format::Gemini, &gemini(chunks), violations)
+    expect(WireKind::Gemini, &gemini(chunks), violations)
 }
 
 #[test]

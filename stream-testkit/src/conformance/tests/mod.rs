@@ -12,7 +12,7 @@ mod whole;
 
 use serde_json::Value;
 
-use super::{Format, Report, View, check, check_whole};
+use super::{Report, View, WireKind, check, check_whole};
 
 /// The violations as lines.
 fn lines(report: &Report) -> Vec<String> {
@@ -21,14 +21,14 @@ fn lines(report: &Report) -> Vec<String> {
 
 /// Checks that exactly these rules are broken, and gives what the client received.
 #[track_caller]
-fn expect(format: Format, stream: &str, violations: &[&str]) -> View {
+fn expect(format: WireKind, stream: &str, violations: &[&str]) -> View {
     let report = check(format, stream.as_bytes());
     assert_eq!(lines(&report), violations);
     report.view().clone()
 }
 
 #[track_caller]
-fn expect_whole(format: Format, body: &str, violations: &[&str]) -> View {
+fn expect_whole(format: WireKind, body: &str, violations: &[&str]) -> View {
     let report = check_whole(format, body.as_bytes());
     assert_eq!(lines(&report), violations);
     report.view().clone()

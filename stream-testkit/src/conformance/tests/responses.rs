@@ -1,7 +1,7 @@
 //! Responses: order, numbers, pairs, endings.
 
 use super::{
-    super::{Ended, Format, View},
+    super::{Ended, View, WireKind},
     expect, named, numbered,
 };
 
@@ -20,7 +20,7 @@ pub(super) const TEXT: [&str; 6] = [MESSAGE, PART, HI, TEXT_DONE, PART_DONE, MES
 
 #[track_caller]
 fn broken(events: &[&str], violations: &[&str]) -> View {
-    expect(Format::OpenAiResponses, &numbered(events), violations)
+    expect(WireKind::OpenAiResponses, &numbered(events), violations)
 }
 
 /// A stream with one message, in which one event is replaced.
@@ -72,7 +72,7 @@ fn there_is_one_ending() {
         &["event 9: after-ending: expected nothing after the ending, found \"response.completed\""],
     );
     expect(
-        Format::OpenAiResponses,
+        WireKind::OpenAiResponses,
         &with(COMPLETED, &COMPLETED.replace("\"status\":\"completed\"", "\"status\":\"failed\"")),
         &["event 8: ending: expected status \"completed\" in response.completed, found \"failed\""],
     );
@@ -99,7 +99,7 @@ fn sequence_numbers_rise_by_one() {
     let stream = numbered(&[&[CREATED][..], &TEXT, &[COMPLETED]].concat());
     let twice = stream.replace("\"sequence_number\":3", "\"sequence_number\":4");
     expect(
-        Format::OpenAiResponses,
+        WireKind::OpenAiResponses,
         &twice,
         &[
             "event 4: sequence-number: expected sequence_number 3, found 4",
@@ -107,7 +107,7 @@ fn sequence_numbers_rise_by_one() {
         ],
     );
     expect(
-        Format::OpenAiResponses,
+        WireKind::OpenAiResponses,
         &stream.replace("\"sequence_number\":7,", ""),
         &["event 8: sequence-number: expected a sequence_number, found none (excused by no-sequence-number)"],
     );
@@ -117,7 +117,7 @@ fn sequence_numbers_rise_by_one() {
 fn the_event_line_is_the_type() {
     let stream = with("", "");
     expect(
-        Format::OpenAiResponses,
+        WireKind::OpenAiResponses,
         &stream.replace("event: response.completed\n", "").replace("event: response.created\n", "event: x\n"),
         &[
             "event 1: event-line: expected the event line \"response.created\", found \"x\"",
@@ -134,7 +134,7 @@ fn indices_have_no_gap_and_stay_in_range() {
         &["event 2: index: expected output_index 0, found 1"],
     );
     expect(
-        Format::OpenAiResponses,
+        WireKind::OpenAiResponses,
         &with(PART, &PART.replace("\"content_index\":0", "\"content_index\":1")),
         &["event 3: index: expected content_index 0, found 1"],
     );
@@ -205,17 +205,17 @@ fn a_delta_is_of_its_parts_kind() {
 #[test]
 fn events_name_their_item() {
     expect(
-        Format::OpenAiResponses,
+        WireKind::OpenAiResponses,
         &with(HI, &HI.replace("\"item_id\":\"m\"", "\"item_id\":\"n\"")),
         &["event 4: item-id: expected item_id \"m\", found \"n\" (excused by item-id-changes)"],
     );
     expect(
-        Format::OpenAiResponses,
+        WireKind::OpenAiResponses,
         &with(HI, &HI.replace("\"item_id\":\"m\",", "")),
         &["event 4: shape: expected an item_id, found none"],
     );
     expect(
-        Format::OpenAiResponses,
+        WireKind::OpenAiResponses,
         &with(HI, &HI.replace("\"delta\":\"Hi\"", "\"delta\":null")),
         &[
             "event 4: shape: expected delta in response.output_text, found null",
@@ -236,7 +236,7 @@ fn other_events_are_foreign() {
         &[COMPLETED, r#"{"type":"ping"}"#],
     ];
     expect(
-        Format::OpenAiResponses,
+        WireKind::OpenAiResponses,
         &format!("{}data: [DONE]\n\n", numbered(&events.concat())),
         &[
             "event 3: unknown-event: expected no ping, found one (excused by foreign-ping)",
@@ -255,7 +255,7 @@ fn a_resumed_stream_starts_above_zero() {
         r#"{"type":"error","message":"no","sequence_number":5}"#,
     ]);
     expect(
-        Format::OpenAiResponses,
+        WireKind::OpenAiResponses,
         &stream,
         &[
             "event 1: sequence-number: expected sequence_number 0, found 4 (excused by resumed-stream)",

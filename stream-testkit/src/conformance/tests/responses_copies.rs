@@ -1,7 +1,7 @@
 //! Responses: calls, and the copies of what was streamed.
 
 use super::{
-    super::{CallView, Format, View},
+    super::{CallView, View, WireKind},
     expect, numbered,
     responses::{COMPLETED, CREATED, MESSAGE_DONE, PART_DONE, TEXT, TEXT_DONE},
 };
@@ -16,7 +16,7 @@ const END: &str = r#"{"type":"response.completed","response":{"status":"complete
 
 #[track_caller]
 fn broken(events: &[&str], violations: &[&str]) -> View {
-    expect(Format::OpenAiResponses, &numbered(events), violations)
+    expect(WireKind::OpenAiResponses, &numbered(events), violations)
 }
 
 /// A stream with one message in which one event has another text.

@@ -1,7 +1,7 @@
 //! The rules of framing.
 
 use super::{
-    super::{Ended, Format},
+    super::{Ended, WireKind},
     chat, expect, gemini, named,
 };
 
@@ -11,7 +11,7 @@ const STOP: &str = r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finish
 #[test]
 fn comments_crlf_and_a_bom_are_part_of_a_good_chat_stream() {
     let stream = format!("\u{feff}: hello\n\n{}", chat(&[START, "[DONE]"])).replace('\n', "\r\n");
-    let view = expect(Format::OpenAiChat, &stream, &[]);
+    let view = expect(WireKind::OpenAiChat, &stream, &[]);
     assert_eq!((view.choices[0].content.as_str(), view.ended), ("a", Ended::Clean));
 }
 
@@ -19,7 +19,7 @@ fn comments_crlf_and_a_bom_are_part_of_a_good_chat_stream() {
 fn the_last_event_needs_its_border() {
     let stream = chat(&[START, "[DONE]"]);
     expect(
-        Format::OpenAiChat,
+        WireKind::OpenAiChat,
         stream.trim_end(),
         &["event 2: event-border: expected a blank line after the last event, found the end \
            (excused by no-final-border)"],
@@ -30,7 +30,7 @@ fn the_last_event_needs_its_border() {
 fn an_event_that_is_cut_is_not_read() {
     let stream = format!("{}data: {{\"id\"", chat(&[START, "[DONE]"]));
     expect(
-        Format::OpenAiChat,
+        WireKind::OpenAiChat,
         &stream,
         &["event 3: event-border: expected the rest of the event, found the end"],
     );
@@ -40,7 +40,7 @@ fn an_event_that_is_cut_is_not_read() {
 fn stray_lines_are_told_and_not_read() {
     let stream = format!("{} data: {{}}\n\n{}", chat(&[START]), chat(&["[DONE]"]));
     expect(
-        Format::OpenAiChat,
+        WireKind::OpenAiChat,
         &stream,
         &["event 2: stray-line: expected a field or a comment, found  data: {} (excused by stray-line)"],
     );
@@ -49,7 +49,7 @@ fn stray_lines_are_told_and_not_read() {
 #[test]
 fn data_is_one_json_object() {
     expect(
-        Format::OpenAiChat,
+        WireKind::OpenAiChat,
         &chat(&[START, "{nope}", "[1]", "[DONE]"]),
         &[
             "event 2: malformed-json: expected one JSON value: key must be a string at line 1 column 2",
@@ -61,7 +61,7 @@ fn data_is_one_json_object() {
 #[test]
 fn a_key_comes_once_in_an_object() {
     expect(
-        Format::OpenAiChat,
+        WireKind::OpenAiChat,
         &chat(&[
             r#""delta":{"role":"assistant","content":"a","content":"b"},"finish_reason":"stop""#,
             "[DONE]",
@@ -74,7 +74,7 @@ fn a_key_comes_once_in_an_object() {
 fn chat_has_no_event_lines() {
     let stream = format!("event: error\n{}", chat(&[r#"{"error":{"message":"no"}}"#]));
     let view = expect(
-        Format::OpenAiChat,
+        WireKind::OpenAiChat,
         &stream,
         &["event 1: event-line: expected no event line, found \"error\" (excused by event-line-in-chat)"],
     );
@@ -84,7 +84,7 @@ fn chat_has_no_event_lines() {
 #[test]
 fn an_event_line_needs_data() {
     expect(
-        Format::OpenAiChat,
+        WireKind::OpenAiChat,
         &format!("event: x\n\n{}", chat(&[START, "[DONE]"])),
         &["event 1: event-line: expected data beside the event line, found none"],
     );
@@ -94,7 +94,7 @@ fn an_event_line_needs_data() {
 fn gemini_has_neither_comments_nor_event_lines() {
     let stream = format!(": wait\r\n\r\nevent: x\r\n{}", gemini(&[STOP]));
     expect(
-        Format::Gemini,
+        WireKind::Gemini,
         &stream,
         &[
             "event 1: comment: expected no comment, found : wait",
@@ -107,16 +107,16 @@ fn gemini_has_neither_comments_nor_event_lines() {
 fn bytes_are_utf_8() {
     let mut stream = b": \xff\n\n".to_vec();
     stream.extend_from_slice(chat(&[START, "[DONE]"]).as_bytes());
-    let report = super::check(Format::OpenAiChat, &stream);
+    let report = super::check(WireKind::OpenAiChat, &stream);
     assert_eq!(super::lines(&report), ["event 1: shape: expected UTF-8, found other bytes"]);
 }
 
 #[test]
 fn the_event_line_of_anthropic_is_the_type() {
     let error = r#"{"type":"error","error":{"type":"api_error","message":"no"}}"#;
-    expect(Format::AnthropicMessages, &named(&[error]), &[]);
+    expect(WireKind::AnthropicMessages, &named(&[error]), &[]);
     expect(
-        Format::AnthropicMessages,
+        WireKind::AnthropicMessages,
         &format!("data: {error}\n\n"),
         &["event 1: event-line: expected the event line \"error\", found \"none\""],
     );

@@ -1,7 +1,7 @@
 //! Answers that are not streamed.
 
 use super::{
-    super::{Ended, Format},
+    super::{Ended, WireKind},
     expect_whole,
 };
 
@@ -9,19 +9,19 @@ use super::{
 fn a_good_answer_of_each_format() {
     let cases = [
         (
-            Format::OpenAiChat,
+            WireKind::OpenAiChat,
             r#"{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Hi","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"total_tokens":1}}"#,
         ),
         (
-            Format::OpenAiResponses,
+            WireKind::OpenAiResponses,
             r#"{"id":"r","object":"response","status":"completed","error":null,"output":[{"type":"message","id":"m","content":[{"type":"output_text","text":"Hi"}]},{"type":"function_call","id":"i","call_id":"a","name":"f","arguments":"{}"}],"usage":{"total_tokens":1}}"#,
         ),
         (
-            Format::AnthropicMessages,
+            WireKind::AnthropicMessages,
             r#"{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"Hi"},{"type":"tool_use","id":"a","name":"f","input":{}}],"stop_reason":"tool_use","usage":{"output_tokens":1}}"#,
         ),
         (
-            Format::Gemini,
+            WireKind::Gemini,
             r#"{"candidates":[{"content":{"parts":[{"text":"Hi"},{"functionCall":{"id":"a","name":"f","args":{}}}]},"finishReason":"STOP"}],"usageMetadata":{"totalTokenCount":1}}"#,
         ),
     ];
@@ -35,8 +35,8 @@ fn a_good_answer_of_each_format() {
 
 #[test]
 fn an_error_is_an_ending_of_each_format() {
-    for format in Format::ALL {
-        let view = expect_whole(*format, r#"{"type":"error","error":{"type":"x","message":"no"}}"#, &[]);
+    for format in WireKind::ALL {
+        let view = expect_whole(format, r#"{"type":"error","error":{"type":"x","message":"no"}}"#, &[]);
         assert_eq!(view.ended, Ended::Error, "{format}");
     }
 }
@@ -45,15 +45,15 @@ fn an_error_is_an_ending_of_each_format() {
 fn refusals_are_told() {
     let cases = [
         (
-            Format::OpenAiChat,
+            WireKind::OpenAiChat,
             r#"{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":null},"finish_reason":"content_filter"}]}"#,
         ),
         (
-            Format::OpenAiResponses,
+            WireKind::OpenAiResponses,
             r#"{"object":"response","status":"incomplete","incomplete_details":{"reason":"content_filter"},"output":[]}"#,
         ),
-        (Format::AnthropicMessages, r#"{"type":"message","content":[],"stop_reason":"refusal"}"#),
-        (Format::Gemini, r#"{"candidates":[{"finishReason":"SAFETY"}]}"#),
+        (WireKind::AnthropicMessages, r#"{"type":"message","content":[],"stop_reason":"refusal"}"#),
+        (WireKind::Gemini, r#"{"candidates":[{"finishReason":"SAFETY"}]}"#),
     ];
     for (format, body) in cases {
         assert_eq!(expect_whole(format, body, &[]).ended, Ended::Refused, "{format}");
@@ -63,7 +63,7 @@ fn refusals_are_told() {
 #[test]
 fn a_body_is_one_json_object() {
     expect_whole(
-        Format::OpenAiChat,
+        WireKind::OpenAiChat,
         "{",
         &["event 1: malformed-json: expected one JSON value: EOF while parsing an object at line 1 column 1"],
     );
@@ -72,7 +72,7 @@ fn a_body_is_one_json_object() {
 #[test]
 fn a_broken_chat_answer() {
     expect_whole(
-        Format::OpenAiChat,
+        WireKind::OpenAiChat,
         r#"{"object":"x","choices":[{"index":1,"message":{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{"}}]},"finish_reason":"stop"},{"index":1}]}"#,
         &[
             "event 1: envelope: expected object \"chat.completion\", found \"x\"",
@@ -87,7 +87,7 @@ fn a_broken_chat_answer() {
         ],
     );
     expect_whole(
-        Format::OpenAiChat,
+        WireKind::OpenAiChat,
         r#"{"object":"chat.completion"}"#,
         &[
             "event 1: shape: expected a list of choices, found none",
@@ -99,7 +99,7 @@ fn a_broken_chat_answer() {
 #[test]
 fn a_broken_response() {
     let view = expect_whole(
-        Format::OpenAiResponses,
+        WireKind::OpenAiResponses,
         r#"{"object":"x","status":"queued"}"#,
         &[
             "event 1: envelope: expected object \"response\", found \"x\"",
@@ -110,7 +110,7 @@ fn a_broken_response() {
     assert_eq!(view.ended, Ended::Open);
     let call = r#"{"type":"function_call","id":"i","call_id":"a","name":"f","arguments":"{"}"#;
     expect_whole(
-        Format::OpenAiResponses,
+        WireKind::OpenAiResponses,
         &format!(r#"{{"object":"response","status":"completed","output":[{call},{call}]}}"#),
         &[
             "event 1: call-identity: expected a call_id of its own, found \"a\" again",
@@ -123,7 +123,7 @@ fn a_broken_response() {
 #[test]
 fn a_broken_message() {
     expect_whole(
-        Format::AnthropicMessages,
+        WireKind::AnthropicMessages,
         r#"{"type":"x","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"text","text":"a"}],"stop_reason":"end_turn"}"#,
         &[
             "event 1: envelope: expected type \"message\", found \"x\"",
@@ -132,7 +132,7 @@ fn a_broken_message() {
         ],
     );
     expect_whole(
-        Format::AnthropicMessages,
+        WireKind::AnthropicMessages,
         r#"{"type":"message","stop_reason":null}"#,
         &[
             "event 1: shape: expected a list of content, found none",

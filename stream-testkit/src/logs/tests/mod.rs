@@ -10,12 +10,8 @@ use stream_core::{Config, Request, policy_fn};
 
 use super::*;
 use crate::Replay;
-use crate::conformance::{CallView, Ended, Format, check};
+use crate::conformance::{CallView, Ended, check};
 use crate::models::{self, Call, CallKind, Reading, Said};
-
-fn format(kind: WireKind) -> Format {
-    kind.name().parse().unwrap()
-}
 
 #[test]
 fn there_are_enough_logs_of_every_api() {
@@ -47,7 +43,7 @@ fn sent(own: &OwnLog) -> Bytes {
 fn a_strict_client_ends_up_with_what_is_written_beside_each_log() {
     let mut wrong = String::new();
     for own in own().unwrap() {
-        let view = check(format(own.kind()), &sent(&own)).view().clone();
+        let view = check(own.kind(), &sent(&own)).view().clone();
         let first = view.choices.first().cloned().unwrap_or_default();
         let expected = own.expected();
         let others = view.choices.iter().skip(1).enumerate().map(|(at, choice)| ExpectedChoice {

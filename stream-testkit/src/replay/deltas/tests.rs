@@ -1,6 +1,6 @@
 use super::*;
 use crate::Fragments;
-use crate::conformance::{Format, check};
+use crate::conformance::check;
 
 /// Texts, thoughts, refusals and two calls, in every format.
 fn scripts() -> Vec<ChunkLog> {
@@ -13,8 +13,8 @@ fn scripts() -> Vec<ChunkLog> {
     WireKind::ALL.map(|kind| script.to_log(kind)).into()
 }
 
-fn format(log: &ChunkLog) -> Format {
-    log.kind().unwrap().name().parse().unwrap()
+fn format(log: &ChunkLog) -> WireKind {
+    log.kind().unwrap()
 }
 
 fn log(events: &[&str]) -> ChunkLog {

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{assert_received, assert_request, request, sse};
-use crate::conformance::Format;
+use crate::WireKind;
 
-const ANTHROPIC: Format = Format::AnthropicMessages;
+const ANTHROPIC: WireKind = WireKind::AnthropicMessages;
 
 fn messages(blocks: &Value, answer: &Value) -> Value {
     json!({"messages": [

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{assert_received, assert_request, request, sse};
-use crate::conformance::Format;
+use crate::WireKind;
 
-const CHAT: Format = Format::OpenAiChat;
+const CHAT: WireKind = WireKind::OpenAiChat;
 
 fn messages(turn: &Value, behind: &[Value]) -> Value {
     let mut messages = vec![json!({"role": "user", "content": "Hi"}), turn.clone()];

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{assert_received, assert_request, request, sse};
-use crate::conformance::Format;
+use crate::WireKind;
 
-const GEMINI: Format = Format::Gemini;
+const GEMINI: WireKind = WireKind::Gemini;
 
 fn contents(parts: &Value, answer: &Value) -> Value {
     json!({"contents": [

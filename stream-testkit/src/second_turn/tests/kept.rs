@@ -3,20 +3,20 @@
 use serde_json::{Value, json};
 
 use super::super::check_against;
-use crate::conformance::Format;
+use crate::WireKind;
 
 #[track_caller]
-fn assert_kept(format: Format, upstream: &Value, received: &Value, expected: &str) {
+fn assert_kept(format: WireKind, upstream: &Value, received: &Value, expected: &str) {
     let whole = |parts: &Value| match format {
-        Format::AnthropicMessages => {
+        WireKind::AnthropicMessages => {
             json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "any",
             "content": parts, "stop_reason": "end_turn", "stop_sequence": null,
             "usage": {"input_tokens": 1, "output_tokens": 1}})
         }
-        Format::OpenAiResponses => {
+        WireKind::OpenAiResponses => {
             json!({"id": "resp_1", "object": "response", "status": "completed", "output": parts})
         }
-        Format::Gemini => {
+        WireKind::Gemini => {
             json!({"candidates": [{"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]})
         }
         _ => json!({"id": "1", "object": "chat.completion", "choices": [
@@ -35,7 +35,7 @@ fn signed_thinking_may_be_emptied_but_neither_dropped_nor_edited() {
     let text = json!({"type": "text", "text": "Hi"});
     let upstream = json!([thinking("Hm."), redacted, text]);
     let kept = |received: &Value, expected: &str| {
-        assert_kept(Format::AnthropicMessages, &upstream, received, expected);
+        assert_kept(WireKind::AnthropicMessages, &upstream, received, expected);
     };
     kept(&upstream, "");
     kept(&json!([thinking(""), redacted, text]), "");
@@ -63,7 +63,7 @@ fn a_reasoning_item_keeps_its_id_its_encrypted_content_and_its_summary() {
         "content": [{"type": "output_text", "text": "Hi", "annotations": []}]});
     let kept = |received: &Value, expected: &str| {
         let upstream = json!([reasoning("rs_1", "c2ln", "Hm."), message]);
-        assert_kept(Format::OpenAiResponses, &upstream, &json!([received, message]), expected);
+        assert_kept(WireKind::OpenAiResponses, &upstream, &json!([received, message]), expected);
     };
     kept(&reasoning("rs_1", "c2ln", "Hm."), "");
     kept(&reasoning("rs_1", "c2ln", ""), "");
@@ -83,7 +83,7 @@ fn the_signature_of_a_dropped_gemini_call_moves_to_the_next() {
     let signed = |name: &str| json!({"functionCall": {"name": name, "args": {}}, "thoughtSignature": "c2ln"});
     let text = json!({"text": "[withheld]"});
     let kept = |received: &Value, expected: &str| {
-        assert_kept(Format::Gemini, &json!([signed("a"), call("b")]), received, expected);
+        assert_kept(WireKind::Gemini, &json!([signed("a"), call("b")]), received, expected);
     };
     kept(&json!([signed("a"), call("b")]), "");
     kept(&json!([signed("b")]), "");
@@ -98,7 +98,7 @@ fn the_signature_of_a_dropped_gemini_call_moves_to_the_next() {
 fn a_signed_gemini_part_stays() {
     let upstream = json!([{"text": "Hi"}, {"text": "", "thoughtSignature": "c2ln"}]);
     let lost = "signature-lost: expected the signature \"c2ln\" of a part, found it gone\n";
-    assert_kept(Format::Gemini, &upstream, &json!([{"text": "Hi"}]), lost);
+    assert_kept(WireKind::Gemini, &upstream, &json!([{"text": "Hi"}]), lost);
 }
 
 #[test]
@@ -112,9 +112,9 @@ fn signed_details_of_chat_and_signatures_of_its_calls_stay() {
             "reasoning_details": [{"type": "reasoning.text", "text": "Hm.", "signature": "ZGV0"}]})
     };
     let upstream = call(Some("c2ln"));
-    assert_kept(Format::OpenAiChat, &upstream, &upstream, "");
+    assert_kept(WireKind::OpenAiChat, &upstream, &upstream, "");
     assert_kept(
-        Format::OpenAiChat,
+        WireKind::OpenAiChat,
         &upstream,
         &call(None),
         "signature-lost: expected a signature of the upstream on the first call, found none\n",
@@ -122,7 +122,7 @@ fn signed_details_of_chat_and_signatures_of_its_calls_stay() {
     let mut dropped = upstream.clone();
     dropped["reasoning_details"].take();
     assert_kept(
-        Format::OpenAiChat,
+        WireKind::OpenAiChat,
         &upstream,
         &dropped,
         "signature-lost: expected the signature \"ZGV0\" of reasoning_details, found it gone\n",

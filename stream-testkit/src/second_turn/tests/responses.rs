@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{assert_received, assert_request, request};
-use crate::conformance::Format;
+use crate::WireKind;
 
-const RESPONSES: Format = Format::OpenAiResponses;
+const RESPONSES: WireKind = WireKind::OpenAiResponses;
 
 fn input(items: &[Value]) -> Value {
     let question =

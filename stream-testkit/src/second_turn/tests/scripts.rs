@@ -4,12 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::{NoTurn, Rule, check, check_against, turns};
 use super::request;
-use crate::conformance::Format;
 use crate::{Finish, Fragments, Script, WireKind};
-
-fn each() -> impl Iterator<Item = (WireKind, Format)> {
-    WireKind::ALL.into_iter().map(|kind| (kind, kind.name().parse().unwrap()))
-}
 
 fn script() -> Script {
     Script::new()
@@ -23,18 +18,18 @@ fn script() -> Script {
 
 #[test]
 fn a_client_goes_on_from_a_stream_as_from_a_whole_response() {
-    for (kind, format) in each() {
+    for kind in WireKind::ALL {
         let (streamed, whole) = (script().bytes(kind), script().whole(kind));
-        assert_eq!(check(format, &streamed).unwrap().to_string(), "", "{kind}");
-        assert_eq!(check(format, &whole).unwrap().to_string(), "", "{kind}");
-        assert_eq!(request(format, &streamed), request(format, &whole), "{kind}");
+        assert_eq!(check(kind, &streamed).unwrap().to_string(), "", "{kind}");
+        assert_eq!(check(kind, &whole).unwrap().to_string(), "", "{kind}");
+        assert_eq!(request(kind, &streamed), request(kind, &whole), "{kind}");
     }
 }
 
 #[test]
 fn a_chat_answer_becomes_a_message_and_its_results() {
     assert_eq!(
-        request(Format::OpenAiChat, &script().bytes(WireKind::OpenAiChat))["messages"],
+        request(WireKind::OpenAiChat, &script().bytes(WireKind::OpenAiChat))["messages"],
         json!([
             {"role": "user", "content": "Go on."},
             {"role": "assistant", "content": "Let me look.", "reasoning_content": "Hm, the file.", "tool_calls": [
@@ -50,7 +45,7 @@ fn a_chat_answer_becomes_a_message_and_its_results() {
 #[test]
 fn an_anthropic_answer_becomes_blocks_and_one_message_of_results() {
     assert_eq!(
-        request(Format::AnthropicMessages, &script().bytes(WireKind::AnthropicMessages))["messages"],
+        request(WireKind::AnthropicMessages, &script().bytes(WireKind::AnthropicMessages))["messages"],
         json!([
             {"role": "user", "content": [{"type": "text", "text": "Go on."}]},
             {"role": "assistant", "content": [
@@ -69,7 +64,7 @@ fn an_anthropic_answer_becomes_blocks_and_one_message_of_results() {
 
 #[test]
 fn a_responses_answer_becomes_items_and_their_outputs() {
-    let request = request(Format::OpenAiResponses, &script().bytes(WireKind::OpenAiResponses));
+    let request = request(WireKind::OpenAiResponses, &script().bytes(WireKind::OpenAiResponses));
     let kinds = |item: &Value| item["type"].as_str().unwrap().to_owned();
     let input: Vec<String> = request["input"].as_array().unwrap().iter().map(kinds).collect();
     assert_eq!(
@@ -92,7 +87,7 @@ fn a_responses_answer_becomes_items_and_their_outputs() {
 
 #[test]
 fn a_gemini_answer_becomes_parts_and_their_responses() {
-    let request = request(Format::Gemini, &script().bytes(WireKind::Gemini));
+    let request = request(WireKind::Gemini, &script().bytes(WireKind::Gemini));
     let calls = [
         json!({"functionCall": {"id": "call_1", "name": "read", "args": {"path": "a"}}}),
         json!({"functionCall": {"id": "call_2", "name": "now", "args": {}}}),
@@ -112,8 +107,8 @@ fn a_gemini_answer_becomes_parts_and_their_responses() {
 
 #[test]
 fn an_answer_without_calls_is_followed_by_the_user() {
-    for (kind, format) in each() {
-        let request = request(format, &Script::new().text("Hi.").bytes(kind));
+    for kind in WireKind::ALL {
+        let request = request(kind, &Script::new().text("Hi.").bytes(kind));
         let list = request.get("messages").or(request.get("input")).or(request.get("contents")).unwrap();
         assert_eq!((list.as_array().unwrap().len(), &list[2]), (3, &list[0]), "{kind}");
     }
@@ -123,22 +118,22 @@ fn an_answer_without_calls_is_followed_by_the_user() {
 fn every_choice_has_a_second_turn_of_its_own() {
     let script = Script::new().text("One.").choice(1).call("call_1", "now", "");
     let bytes = script.bytes(WireKind::OpenAiChat);
-    let turns = turns(Format::OpenAiChat, &bytes).unwrap();
+    let turns = turns(WireKind::OpenAiChat, &bytes).unwrap();
     assert_eq!(turns.iter().map(super::super::SecondTurn::choice).collect::<Vec<_>>(), [0, 1]);
     assert_eq!(turns[0].turn(), &json!({"role": "assistant", "content": "One."}));
     assert_eq!(turns[1].request()["messages"][2]["tool_call_id"], "call_1");
 
     let nothing_said = Script::new().text("One.").choice(1).finish(Finish::Stop).bytes(WireKind::OpenAiChat);
     assert_eq!(
-        check(Format::OpenAiChat, &nothing_said).unwrap().to_string(),
+        check(WireKind::OpenAiChat, &nothing_said).unwrap().to_string(),
         "choice 1: messages[1]: empty-turn: expected content, a refusal or calls, found none\n"
     );
 }
 
 #[test]
 fn an_answer_that_nobody_goes_on_from_has_no_second_turn() {
-    for (kind, format) in each() {
-        let none = |script: &Script| check(format, &script.bytes(kind)).unwrap_err();
+    for kind in WireKind::ALL {
+        let none = |script: &Script| check(kind, &script.bytes(kind)).unwrap_err();
         assert_eq!(none(&script().error("overloaded")), NoTurn::Error, "{kind}");
         assert_eq!(none(&script().cut()), NoTurn::Open, "{kind}");
         assert_eq!(none(&Script::new().text("I").finish(Finish::Filter)), NoTurn::Refused, "{kind}");
@@ -152,9 +147,9 @@ fn an_answer_that_nobody_goes_on_from_has_no_second_turn() {
 
 #[test]
 fn a_text_that_was_cut_by_a_limit_can_be_gone_on_with() {
-    for (kind, format) in each() {
+    for kind in WireKind::ALL {
         let cut = Script::new().text("Once upon").finish(Finish::Length).bytes(kind);
-        assert_eq!(check(format, &cut).unwrap().to_string(), "", "{kind}");
+        assert_eq!(check(kind, &cut).unwrap().to_string(), "", "{kind}");
     }
 }
 
@@ -162,8 +157,8 @@ fn a_text_that_was_cut_by_a_limit_can_be_gone_on_with() {
 fn what_the_upstream_s_answer_breaks_too_can_be_left_out() {
     let upstream = Script::new().text("  ").bytes(WireKind::AnthropicMessages);
     let received = Script::new().text(" ").call("", "now", "{}").bytes(WireKind::AnthropicMessages);
-    let before = check(Format::AnthropicMessages, &upstream).unwrap();
-    let after = check_against(Format::AnthropicMessages, &upstream, &received).unwrap();
+    let before = check(WireKind::AnthropicMessages, &upstream).unwrap();
+    let after = check_against(WireKind::AnthropicMessages, &upstream, &received).unwrap();
     assert_eq!(
         after.beyond(&before).to_string(),
         "messages[1].content[1]: identity: expected an id, found none\n"
@@ -173,7 +168,7 @@ fn what_the_upstream_s_answer_breaks_too_can_be_left_out() {
 #[test]
 fn names_of_rules_are_read_back() {
     for rule in Rule::ALL {
-        assert_eq!(rule.to_string().parse(), Ok(rule));
+        assert_eq!(rule.to_string().parse(), Ok(*rule));
     }
     assert_eq!(
         "order".parse::<Rule>().unwrap_err().to_string(),

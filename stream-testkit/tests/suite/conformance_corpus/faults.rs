@@ -5,7 +5,8 @@
 
 use serde_json::Value;
 use stream_core::sse::Framer;
-use stream_testkit::conformance::{Format, check};
+use stream_testkit::WireKind;
+use stream_testkit::conformance::check;
 
 use super::recorded::{Recording, recordings};
 
@@ -36,14 +37,14 @@ fn two_events_that_change_places_are_noticed_in_recordings() {
 #[test]
 #[ignore = "needs recorded streams: STREAM_CORPUS"]
 fn a_stream_that_is_cut_is_noticed_in_recordings() {
-    noticed(Format::ALL, Vec::truncate);
+    noticed(&WireKind::ALL, Vec::truncate);
 }
 
-const GRAMMARS: [Format; 2] = [Format::AnthropicMessages, Format::OpenAiResponses];
+const GRAMMARS: [WireKind; 2] = [WireKind::AnthropicMessages, WireKind::OpenAiResponses];
 
 /// Puts the fault at every event of every good recording; fails where nothing was noticed.
 #[track_caller]
-fn noticed(formats: &[Format], fault: impl Fn(&mut Vec<Vec<u8>>, usize)) {
+fn noticed(formats: &[WireKind], fault: impl Fn(&mut Vec<Vec<u8>>, usize)) {
     let mut missed = String::new();
     for recording in recordings() {
         let report = check(recording.format, &recording.bytes);

@@ -3,13 +3,14 @@
 use std::{collections::HashMap, fs};
 
 use serde_json::Value;
-use stream_testkit::conformance::{CallView, ChoiceView, Ended, Format, View};
+use stream_testkit::WireKind;
+use stream_testkit::conformance::{CallView, ChoiceView, Ended, View};
 
 /// A recorded stream.
 pub(crate) struct Recording {
     /// Its path in the corpus, with forward slashes.
     pub(crate) file: String,
-    pub(crate) format: Format,
+    pub(crate) format: WireKind,
     pub(crate) bytes: Vec<u8>,
     expected: Value,
 }

@@ -3,54 +3,17 @@
 use std::collections::HashMap;
 
 use stream_core::{
-    BlockKey, Channel, Chunk, ChunkKind, Context, End, Ending, Policy, PolicyError, Release, StreamState,
-    Verdict, async_trait,
+    BlockKey, Channel, Chunk, ChunkKind, Context, End, Ending, PolicyError, Release, StreamState, SyncPolicy,
+    Verdict,
 };
 
 pub(crate) type Did = Result<(), PolicyError>;
 
-/// A policy that never waits.
-pub(crate) trait Steps: Send {
-    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did;
-
-    fn end(&mut self, _ctx: &mut Context<'_>) {}
-
-    fn abort(&mut self) {}
-}
-
-/// Such a policy as one of the core's.
-pub(crate) struct Plain<T>(pub(crate) T);
-
-#[async_trait]
-impl<T: Steps> Policy for Plain<T> {
-    fn name(&self) -> &str {
-        std::any::type_name::<T>().rsplit("::").next().unwrap()
-    }
-
-    async fn on_chunk(
-        &mut self,
-        chunk: Chunk,
-        state: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        self.0.step(chunk, state, ctx)
-    }
-
-    async fn on_end(&mut self, _: End, _: &StreamState, ctx: &mut Context<'_>) -> Result<(), PolicyError> {
-        self.0.end(ctx);
-        Ok(())
-    }
-
-    fn on_abort(&mut self) {
-        self.0.abort();
-    }
-}
-
 /// Looks at everything, and sends it.
 pub(crate) struct AllowAll;
 
-impl Steps for AllowAll {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for AllowAll {
+    fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         ctx.send(chunk);
         Ok(())
     }
@@ -59,22 +22,23 @@ impl Steps for AllowAll {
 /// Holds everything, and lets it go at the end.
 pub(crate) struct HoldAll;
 
-impl Steps for HoldAll {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for HoldAll {
+    fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         ctx.buffer(chunk);
         Ok(())
     }
 
-    fn end(&mut self, ctx: &mut Context<'_>) {
+    fn on_end(&mut self, _: End, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         ctx.flush();
+        Ok(())
     }
 }
 
 /// Holds every call until it is complete.
 pub(crate) struct HoldCalls;
 
-impl Steps for HoldCalls {
-    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for HoldCalls {
+    fn on_chunk(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
         if chunk.is_tool_call() {
             ctx.buffer(chunk);
         } else {
@@ -90,8 +54,8 @@ impl Steps for HoldCalls {
 /// Lets no call through.
 pub(crate) struct DropCalls;
 
-impl Steps for DropCalls {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for DropCalls {
+    fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         if !chunk.is_tool_call() {
             ctx.send(chunk);
         }
@@ -102,8 +66,8 @@ impl Steps for DropCalls {
 /// Writes content in capitals. Reasoning is never edited: an edited chunk of it leaves empty (rule 22).
 pub(crate) struct Shout;
 
-impl Steps for Shout {
-    fn step(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for Shout {
+    fn on_chunk(&mut self, chunk: Chunk, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         let loud = content(&chunk).map(|(_, text)| text.to_uppercase());
         ctx.send(match loud {
             Some(text) => chunk.with_text(text),
@@ -120,8 +84,8 @@ pub(crate) const SECRET: &str = "secret";
 #[derive(Default)]
 pub(crate) struct Redact(HashMap<BlockKey, Held>);
 
-impl Steps for Redact {
-    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for Redact {
+    fn on_chunk(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
         if let Some((key, text)) = content(&chunk) {
             let held = self.0.entry(key).or_default();
             let scanned = Scanned::of(&held.tail, &text, "[…]");
@@ -143,8 +107,9 @@ impl Steps for Redact {
         Ok(())
     }
 
-    fn end(&mut self, ctx: &mut Context<'_>) {
+    fn on_end(&mut self, _: End, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         ctx.flush();
+        Ok(())
     }
 }
 
@@ -152,8 +117,8 @@ impl Steps for Redact {
 #[derive(Default)]
 pub(crate) struct StopAtSecret(HashMap<BlockKey, Held>);
 
-impl Steps for StopAtSecret {
-    fn step(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
+impl SyncPolicy for StopAtSecret {
+    fn on_chunk(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) -> Did {
         if let Some((key, text)) = content(&chunk) {
             let held = self.0.entry(key).or_default();
             let scanned = Scanned::of(&held.tail, &text, "\u{0}");
@@ -175,8 +140,9 @@ impl Steps for StopAtSecret {
         Ok(())
     }
 
-    fn end(&mut self, ctx: &mut Context<'_>) {
+    fn on_end(&mut self, _: End, _: &StreamState, ctx: &mut Context<'_>) -> Did {
         ctx.flush();
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use stream_core::{
     Chunk, Config, Context, Needs, Policy, PolicyError, Request, StreamState, async_trait, policy_fn,
 };
-use stream_testkit::{ChunkLog, Replay, Script, WireKind};
+use stream_testkit::{ChunkLog, Replay, Script, WireKind, differing_paths};
 
 use super::oracle::Oracle;
 use crate::config::Registry;
@@ -94,7 +94,7 @@ impl Row {
     pub(super) fn check(&self) -> Result<(), String> {
         let wrong = |what: &str| Err(format!("{}: {what}\n{}", self.key, self.files.join("\n--\n")));
         let [with, without] = self.files.each_ref().map(|file| tree(file));
-        let differ = different(&with, &without, "");
+        let differ = differing_paths(&with, &without);
         if differ.is_empty() || !differ.iter().all(|path| is_of(path, &self.key)) {
             return wrong(&format!("the files differ in {differ:?}"));
         }
@@ -188,26 +188,6 @@ fn tree(file: &str) -> Value {
         tree[policy["kind"].as_str().unwrap()] = policy.clone();
     }
     tree
-}
-
-/// The paths at which two trees differ.
-fn different(one: &Value, other: &Value, path: &str) -> Vec<String> {
-    match (one, other) {
-        (Value::Object(one), Value::Object(other)) => {
-            let keys = one.keys().chain(other.keys().filter(|key| !one.contains_key(*key)));
-            let inner = keys.flat_map(|key| {
-                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                different(one.get(key).unwrap_or(&Value::Null), other.get(key).unwrap_or(&Value::Null), &path)
-            });
-            inner.collect()
-        }
-        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
-            let pairs = one.iter().zip(other);
-            pairs.flat_map(|(one, other)| different(one, other, &format!("{path}[]"))).collect()
-        }
-        _ if one == other => Vec::new(),
-        _ => vec![path.to_owned()],
-    }
 }
 
 /// Whether a path is that of a key, or of something inside of it. The keys that all kinds have are those of `any`.

@@ -1,26 +1,12 @@
-//! The wire formats, and how to tell them apart.
+//! The API of an answer, from its JSON: read with the checker's own eyes.
 
 use serde_json::Value;
 use stream_core::sse::Framer;
 
-use super::named::named;
+use crate::kind::WireKind;
 
-named! {
-    /// A wire format.
-    pub enum Format ("format") {
-        /// OpenAI chat completions, and what imitates it.
-        OpenAiChat = "openai-chat",
-        /// OpenAI Responses.
-        OpenAiResponses = "openai-responses",
-        /// Anthropic Messages.
-        AnthropicMessages = "anthropic-messages",
-        /// Gemini `generateContent`, streamed with `alt=sse`.
-        Gemini = "gemini",
-    }
-}
-
-impl Format {
-    /// The format of a streamed or whole body: that of the first object which tells.
+impl WireKind {
+    /// The API of a streamed or whole answer: that of the first object that only one API sends.
     #[must_use]
     pub fn detect(bytes: &[u8]) -> Option<Self> {
         if let Ok(body) = serde_json::from_slice::<Value>(bytes) {

@@ -1,10 +1,10 @@
 //! Enums whose variants have a stable name.
 
-/// The error of parsing a name that is none of those known.
+/// The error of a name that no variant has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {
-    pub(super) expected: &'static str,
-    pub(super) found: String,
+    pub(crate) expected: &'static str,
+    pub(crate) found: String,
 }
 
 impl std::fmt::Display for UnknownName {
@@ -24,7 +24,7 @@ macro_rules! named {
         pub enum $type { $($(#[$doc])* $variant,)+ }
 
         impl $type {
-            /// All of them, in the order they are documented.
+            /// The variants, in the order of their documentation.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             /// The stable name.
@@ -41,15 +41,15 @@ macro_rules! named {
         }
 
         impl std::str::FromStr for $type {
-            type Err = $crate::conformance::UnknownName;
+            type Err = $crate::named::UnknownName;
 
             fn from_str(name: &str) -> Result<Self, Self::Err> {
                 Self::ALL.iter().copied().find(|known| known.name() == name).ok_or_else(|| {
-                    $crate::conformance::UnknownName { expected: $what, found: name.to_owned() }
+                    $crate::named::UnknownName { expected: $what, found: name.to_owned() }
                 })
             }
         }
     };
 }
 
-pub(super) use named;
+pub(crate) use named;
