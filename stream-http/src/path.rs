@@ -22,7 +22,9 @@ impl Readings {
         for text in [once, fully] {
             let slashed = text.replace('\\', "/");
             let plain = segments(&slashed);
-            let bare: Vec<String> = plain.iter().map(|segment| without_parameters(segment)).collect();
+            let bare = plain.iter().map(|segment| without_parameters(segment));
+            // A segment of parameters alone is an empty one.
+            let bare: Vec<String> = bare.filter(|segment| !segment.is_empty()).collect();
             all.extend([resolved(&plain), resolved(&bare), plain, bare]);
         }
         all.sort();
@@ -139,6 +141,8 @@ mod tests {
             "/v1/models/%2e%2e/chat/completions",
             "/v1\\chat\\completions",
             "/v1/chat/completions;a=b",
+            "/v1/chat/completions/;",
+            "/v1/;a=b/chat/;/completions",
             "/v1/chat/completions.",
             "/v1/chat/completions%20",
         ] {
