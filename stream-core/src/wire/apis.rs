@@ -58,9 +58,8 @@ fn is_answer(value: Value<'_>) -> bool {
     value.raw().starts_with('[') && !is_void(value.raw())
 }
 
-/// The prefixes of the types of events.
-pub(super) const OF_RESPONSES: &str = "response.";
-pub(super) const OF_MESSAGES: [&str; 2] = ["message_", "content_block_"];
+/// The prefixes of the types of events, in the APIs whose events have types.
+pub(super) const TYPES: [&str; 3] = ["response.", "message_", "content_block_"];
 
 /// The list that holds the answer in a whole body of each format.
 const LISTS: &[(&str, &str)] = &[

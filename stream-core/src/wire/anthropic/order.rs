@@ -10,14 +10,13 @@ use std::collections::VecDeque;
 use crate::delta::{Channel, Delta, DeltaKind, Slot};
 use crate::few::Few;
 use crate::json::Nesting;
-use crate::wire::memory::odd_name;
 use crate::wire::{DecodeError, Due, Odd};
 
 /// The blocks of an upstream message.
 #[derive(Debug, Default)]
 pub(crate) struct MessageOrder {
     /// Whether events have an `event` line. Some proxies write none.
-    named: Option<bool>,
+    pub(super) named: Option<bool>,
     started: bool,
     ended: bool,
     /// The number of blocks that have started, which is the number of the next one.
@@ -71,11 +70,6 @@ struct WaitingBlock {
 }
 
 impl MessageOrder {
-    /// Whether an event has its `event` line as all events of the stream do.
-    pub(super) fn name(&mut self, line: Option<&str>, kind: &str) -> Option<Odd> {
-        odd_name(&mut self.named, line, kind)
-    }
-
     /// Records the deltas of an event. Returns the reason why the event is not plain, and when the event is passed on.
     pub(in crate::wire) fn see(&mut self, deltas: &[Delta]) -> Result<(Option<Odd>, Due), DecodeError> {
         // The fold closes the stream on a delta after the end.

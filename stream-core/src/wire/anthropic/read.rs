@@ -6,6 +6,7 @@ use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Runs, Slot, Text};
 use crate::sse::Frame;
 use crate::wire::apis;
 use crate::wire::document::{Of, Spans, Value, utf8};
+use crate::wire::memory::odd_name;
 use crate::wire::{DecodeError, Decoded, Due, Odd};
 
 use super::block::{self, CHOICE};
@@ -56,7 +57,7 @@ fn remember(line: Option<&str>, kind: Option<&str>, into: &mut Decoded) -> Resul
         return Ok(());
     }
     let order = into.memory.messages.get_or_insert_default();
-    let named = kind.and_then(|kind| order.name(line, kind));
+    let named = kind.and_then(|kind| odd_name(&mut order.named, line, kind));
     let (odd, lane) = order.see(&into.deltas)?;
     into.mark(odd.or(named));
     into.due = lane;

@@ -165,17 +165,15 @@ impl MessagesWriter {
 
     /// Writes a delta or the stop of a block.
     fn block_event(&mut self, frame: &Frame, item: u32, part: &Part, out: &mut Vec<Bytes>) {
-        if self.state.normalise && part.fate != Fate::Dropped && !self.blocks.knows(part.key, item) {
-            self.start_unopened(item, part, out);
-        }
-        if self.state.normalise
-            && part.fate != Fate::Dropped
-            && matches!(part.delta.kind, DeltaKind::Call(_))
-            && !self.blocks.takes_input(part.key, item)
-        {
-            // Some clients would assign these arguments to another call.
-            self.state.mark(Some(Odd::Identity));
-            return;
+        if self.state.normalise && part.fate != Fate::Dropped {
+            if !self.blocks.knows(part.key, item) {
+                self.start_unopened(item, part, out);
+            }
+            if matches!(part.delta.kind, DeltaKind::Call(_)) && !self.blocks.takes_input(part.key, item) {
+                // Some clients would assign these arguments to another call.
+                self.state.mark(Some(Odd::Identity));
+                return;
+            }
         }
         let stops = part.delta.kind == DeltaKind::Stop;
         if let Some(number) = self.blocks.find(part.key, item) {

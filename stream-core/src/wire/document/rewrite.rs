@@ -1,4 +1,4 @@
-//! Changing a document at the spans that were read.
+//! Rewriting a document at the spans of its values.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use super::{Of, Spans, Value};
 use crate::delta::Span;
 
-/// The document with changes; as it came where there are none, and where it cannot be read.
+/// The document with changes; unchanged where there are none, and where the document cannot be read.
 pub(crate) fn rewrite(
     text: &str,
     of: Of,
@@ -22,8 +22,8 @@ pub(crate) fn rewrite(
     }
 }
 
-/// Changes to a document: new values in the place of others, and members or items that are cut out. All other bytes stay as
-/// they came, and a cut takes exactly one comma along.
+/// Changes to a document: new values in place of others, and members or items that are cut out. All other bytes stay, and a
+/// cut removes exactly one comma.
 #[derive(Debug)]
 pub(crate) struct Rewrite<'d> {
     document: Value<'d>,
@@ -32,22 +32,22 @@ pub(crate) struct Rewrite<'d> {
 }
 
 impl<'d> Rewrite<'d> {
-    /// No change yet to the document whose root this is.
+    /// An empty set of changes to the document with this root.
     pub(crate) fn new(document: Value<'d>) -> Self {
         Self { document, splices: Vec::new(), cuts: Vec::new() }
     }
 
-    /// Puts raw JSON in the place of a value.
+    /// Replaces a value with raw JSON.
     pub(crate) fn set(&mut self, value: Value<'d>, raw: impl Into<String>) {
         self.splices.push((value.span(), raw.into()));
     }
 
-    /// Cuts a member, with its key, or an item out.
+    /// Cuts out a member, with its key, or an item.
     pub(crate) fn cut(&mut self, value: Value<'d>) {
         self.cuts.push(value.place());
     }
 
-    /// Cuts the members out of a known object whose names are among these.
+    /// Cuts out the members of a known object with one of these names.
     pub(crate) fn cut_members(&mut self, object: Value<'d>, names: impl Fn(&str) -> bool) {
         for (_, member) in object.members().filter(|(name, _)| names(name)) {
             self.cut(member);
@@ -59,7 +59,7 @@ impl<'d> Rewrite<'d> {
         self.splices.is_empty() && self.cuts.is_empty()
     }
 
-    /// The changed document. What stands within something that is cut out or replaced goes with that.
+    /// The changed document. A change within a value that is cut out or replaced has no effect.
     pub(crate) fn finish(mut self) -> String {
         self.cuts.sort_unstable();
         self.cuts.dedup();
@@ -92,7 +92,7 @@ impl<'d> Rewrite<'d> {
     }
 }
 
-/// A stretch of a text, with new text in the place of others within it; of those that overlap, the one that starts first.
+/// The text of a span, with splices within it; of splices that overlap, the one that starts first counts.
 pub(crate) fn spliced(text: &str, within: Span, mut splices: Vec<(Span, String)>) -> String {
     splices.sort_by_key(|(span, _)| (span.start(), Reverse(span.end())));
     let mut changed = String::with_capacity(within.end() - within.start() + 16);

@@ -8,7 +8,7 @@ use super::{KNOWN, SpanNode, mark};
 use crate::delta::{Span, Text};
 use crate::wire::DecodeError;
 
-/// A value of a document: its text, and the values that were looked for within it.
+/// A value of a document: its text, and its members or items, where the tables list them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Value<'d> {
     text: &'d str,
@@ -21,19 +21,19 @@ impl<'d> Value<'d> {
         Self { text, nodes, at: 0 }
     }
 
-    /// The value as it came.
+    /// The value as raw JSON.
     pub(crate) fn raw(self) -> &'d str {
         let node = self.node();
         &self.text[node.start as usize..node.end as usize]
     }
 
-    /// Where the value stands in its document.
+    /// The span of the value in its document.
     pub(crate) fn span(self) -> Span {
         let node = self.node();
         Span::new(node.start as usize, node.end as usize)
     }
 
-    /// Which of the document's values this is.
+    /// The position of the value among all nodes of the document.
     pub(super) fn place(self) -> usize {
         self.at
     }
@@ -43,25 +43,25 @@ impl<'d> Value<'d> {
         self.text
     }
 
-    /// Where the value stands with its key; the value alone for an item.
+    /// The span of a member with its key; the span of the value for an item.
     pub(super) fn member_span(self) -> Span {
         let node = self.node();
         let start = if node.key == (0, 0) { node.start } else { node.key.0 };
         Span::new(start as usize, node.end as usize)
     }
 
-    /// Where the key of a member stands, with its quotes.
+    /// The span of the key of a member, with its quotes.
     pub(crate) fn key_span(self) -> Span {
         let (start, end) = self.node().key;
         Span::new(start as usize, end as usize)
     }
 
-    /// Whether the value is an object whose members were looked for.
+    /// Whether the value is a known object, whose members were read.
     pub(crate) fn is_object(self) -> bool {
         self.node().is_read && self.first() == b'{'
     }
 
-    /// Whether the value is a list whose items were looked for.
+    /// Whether the value is a known list, whose items were read.
     pub(crate) fn is_list(self) -> bool {
         self.node().is_read && self.first() == b'['
     }
@@ -122,7 +122,7 @@ impl<'d> Value<'d> {
         self.within().filter(move |_| is_list)
     }
 
-    /// The string that the value is; `None` of anything else, and of a string with half a surrogate pair.
+    /// The string that the value is; `None` for any other value, and for a string with half a surrogate pair.
     pub(crate) fn string(self) -> Option<Cow<'d, str>> {
         unquote(self.raw())
     }
@@ -132,7 +132,7 @@ impl<'d> Value<'d> {
         self.string().unwrap_or(Cow::Borrowed(self.raw()))
     }
 
-    /// The string that the member of this name is, where it is one: of a word that only tells what something is.
+    /// The string that the member of this name is; `None` for any other value.
     pub(crate) fn word(self, name: &str) -> Option<Cow<'d, str>> {
         self.get(name).and_then(Value::string)
     }
@@ -147,12 +147,12 @@ impl<'d> Value<'d> {
         self.get(name).map(|field| field.expect_string(name)).transpose()
     }
 
-    /// The same, if it says something: a string that is not empty.
+    /// As [`said`](Self::said), where the string is not empty.
     pub(crate) fn filled(self, name: &str) -> Result<Option<Text>, DecodeError> {
         Ok(self.said(name)?.filter(|text| !text.is_empty()).map(Text::from))
     }
 
-    /// The id that the member of this name is; some servers write the absence of one as the string `"null"`.
+    /// The id that the member of this name is; some servers write an absent id as the string `"null"`.
     pub(crate) fn id(self, name: &str) -> Result<Option<Text>, DecodeError> {
         Ok(self.filled(name)?.filter(|id| &**id != "null"))
     }
@@ -162,7 +162,7 @@ impl<'d> Value<'d> {
         self.string().ok_or_else(|| DecodeError::new(format!("a string as `{field}`"), self.describe()))
     }
 
-    /// The value, which has to be an object whose members were looked for.
+    /// The value, which has to be a known object.
     pub(crate) fn expect_object(self, field: &str) -> Result<Self, DecodeError> {
         match self.is_object() {
             true => Ok(self),
@@ -178,7 +178,7 @@ impl<'d> Value<'d> {
         }
     }
 
-    /// The type of the value, in words that quote nothing of it.
+    /// The type of the value, for errors, which quote nothing of the stream.
     pub(crate) fn describe(self) -> &'static str {
         match self.first() {
             b'{' => "an object",
@@ -195,7 +195,7 @@ impl<'d> Value<'d> {
         self.within().filter(move |_| is_object)
     }
 
-    /// The members or items of a value in which they were looked for.
+    /// The members of a known object, or the items of a known list.
     pub(super) fn within(self) -> impl Iterator<Item = Value<'d>> {
         let node = self.node();
         let end = if node.is_read { node.next as usize } else { self.at + 1 };
@@ -212,7 +212,7 @@ impl<'d> Value<'d> {
     fn has_name(self, name: &str) -> bool {
         let (start, end) = self.node().key;
         let key = &self.text.as_bytes()[start as usize + 1..end as usize - 1];
-        // With an escape in it, it is longer than what it says.
+        // A key with an escape is longer than its name.
         key == name.as_bytes() || (key.len() > name.len() && self.key() == name)
     }
 
@@ -231,12 +231,12 @@ impl<'d> Value<'d> {
     }
 }
 
-/// Bytes that have to be UTF-8 to be JSON.
+/// The text of bytes, which have to be UTF-8.
 pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, DecodeError> {
     std::str::from_utf8(bytes).map_err(|error| DecodeError::new("UTF-8", error.to_string()))
 }
 
-/// The string that a JSON value is, borrowed where it has no escape; `None` if it is none.
+/// The string that a JSON value is, borrowed where it has no escape; `None` for any other value.
 pub(crate) fn unquote(raw: &str) -> Option<Cow<'_, str>> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
     match memchr(b'\\', inner.as_bytes()) {

@@ -47,8 +47,7 @@ fn response(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> 
         into.deltas.push(Delta::new(0, Slot::None, kind).at(response.span()));
         return Ok(());
     }
-    let [message, block] = apis::OF_MESSAGES;
-    apis::one(into, response, &[], &[apis::OF_RESPONSES, message, block])?;
+    apis::one(into, response, &[], &apis::TYPES)?;
     if into.wants_meta {
         into.id = into.id.take().or_else(|| response.name("responseId"));
         into.model = into.model.take().or_else(|| response.name("modelVersion"));

@@ -155,8 +155,7 @@ impl ChunkReader<'_> {
             return Ok(());
         }
         // A document without deltas is opaque, whatever its type; any other must have no type of another API.
-        let [message, block] = apis::OF_MESSAGES;
-        apis::one(self.into, chunk, &[], &[apis::OF_RESPONSES, message, block])
+        apis::one(self.into, chunk, &[], &apis::TYPES)
     }
 
     fn meta(&mut self, chunk: Value<'_>) {

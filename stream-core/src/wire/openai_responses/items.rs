@@ -29,7 +29,7 @@ pub(super) struct Item {
     open: bool,
     /// The numbers of the parts of the content, and of the summary.
     parts: [WireNumbering; 2],
-    /// The call that a replaced one leaves as.
+    /// The replacement of the call, if it was replaced.
     replaced: Option<Box<CallDelta>>,
     /// The data for an early end of the item, while it is open on the wire.
     said: Option<Box<OpenItem>>,
