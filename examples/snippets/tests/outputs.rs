@@ -21,9 +21,9 @@ fn a_policy_lets_text_and_other_calls_through() {
 fn a_chain_rewrites_then_judges_then_redacts() {
     let said = "\
 validate_parameters: Edited, -
-validate_parameters: Edited, -
 tool_gate: Dropped, nothing is deleted
 redact: Edited, found email
+validate_parameters: Edited, -
 text \"I write to [redacted] and clean up.\"
 text \"[nothing is deleted]\"
 call shell with {\"command\":\"ls\"}

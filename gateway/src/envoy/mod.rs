@@ -48,6 +48,7 @@ pub(crate) fn run(arguments: &cli::Envoy) -> Result<ExitCode, String> {
 async fn serve(config: Config, source: Source) -> Result<ExitCode, String> {
     let (listener, address) = listen_on(config.envoy.listen).await?;
     let (admin, admin_address) = listen_on(config.admin.unwrap_or(ADMIN)).await?;
+    let stop = shutdown::asked().shared();
     // Whoever started it may have gone; that is no reason not to serve.
     let _ = write!(
         std::io::stdout(),
@@ -66,7 +67,6 @@ async fn serve(config: Config, source: Source) -> Result<ExitCode, String> {
         .connection_window(envoy.connection_window)
         .streams(envoy.streams)
         .drain(envoy.drain);
-    let stop = shutdown::asked().shared();
     // The admin side answers until the program ends, so that the end can be watched.
     let app = admin::app(eyes.meter.clone(), stop.clone()).merge(live.routes());
     tokio::spawn(listen::serve(admin, app, None, config.connections, std::future::pending()));

@@ -107,13 +107,13 @@ async fn serve(config: Config, source: Option<Source>) -> Result<ExitCode, Strin
     let policed = Current::new(policed);
     let app =
         Router::new().route("/healthz", get(async || "ok\n")).fallback_service(Switch::new(policed.clone()));
+    let stop = shutdown::asked().shared();
     // Whoever started it may have gone; that is no reason not to serve.
     let admin_address = admin.as_ref().map(|(_, address)| *address);
     let _ = write!(std::io::stdout(), "{}", welcome::text(&config, &tools, address, admin_address));
     let _ = std::io::stdout().flush();
     // A server ends with the last configuration that has it, and not with the program.
     drop(tools);
-    let stop = shutdown::asked().shared();
     if let Some((listener, _)) = admin {
         let routes = eyes.live.as_ref().map(Live::routes).unwrap_or_default();
         let app = admin::app(eyes.meter.clone(), stop.clone()).merge(routes);

@@ -1,10 +1,11 @@
-//! Which call a delta speaks of (rule 6): ids and indices are aliases that a provider may omit, repeat or renumber.
+//! The call of a delta (rule 6): ids and indices are aliases that a provider may omit, repeat or renumber.
 
 use std::collections::HashMap;
 
 use crate::block::{BlockKey, StreamBlock, ToolCall};
 use crate::delta::{CallDelta, Text};
 use crate::few::Few;
+use crate::json::Nesting;
 
 /// The calls of one choice, by the aliases that claimed them.
 #[derive(Debug, Default)]
@@ -16,7 +17,7 @@ pub(crate) struct OpenCalls {
 }
 
 impl OpenCalls {
-    /// The call that the delta continues; `None` if it opens one.
+    /// The call that the delta continues; `None` if the delta opens a call.
     pub(crate) fn resolve(
         &mut self,
         blocks: &[StreamBlock],
@@ -27,7 +28,7 @@ impl OpenCalls {
             return None;
         }
         if let Some(id) = &delta.id {
-            // A known id wins. A new one opens a call, unless it comes late for a call that has none yet.
+            // A known id wins. A new id opens a call, unless it is the late id of a call without one.
             return self.by_id.get(id).copied().or_else(|| {
                 let key = self.at(index).filter(|_| delta.name.is_none())?;
                 call(blocks, key).filter(|call| call.id.is_none() && !call.is_complete()).map(ToolCall::key)
@@ -41,21 +42,21 @@ impl OpenCalls {
             (Some(_), Some(key)) => {
                 // A name without an id: repeated on a continuation, or late, or the opening of the next call.
                 let call = call(blocks, key)?;
-                // With arguments that are not whole it is no opening: some clients would put both names together.
+                // While the arguments are not whole it is no opening: some clients would concatenate both names.
                 let goes_on =
                     call.name.is_empty() || !self.balances.or_default(key).is_whole(&call.arguments);
                 (goes_on && !call.is_complete()).then_some(key)
             }
             (Some(_), None) => None,
             (None, Some(key)) => Some(key),
-            // An index nobody claimed, and no name that could open a call: it goes to the open one.
+            // An unclaimed index, and no name that could open a call: the delta continues the open call.
             (None, None) => {
                 self.last.filter(|key| call(blocks, *key).is_some_and(|call| !call.is_complete()))
             }
         }
     }
 
-    /// Remembers that `index` and `id` mean this call from now on.
+    /// Records that `index` and `id` name this call from now on.
     pub(crate) fn learn(&mut self, key: BlockKey, index: Option<u64>, id: Option<&Text>) {
         if let Some(id) = id {
             self.by_id.entry(id.clone()).or_insert(key);
@@ -71,7 +72,7 @@ impl OpenCalls {
         self.balances.or_default(key).is_one_value(arguments)
     }
 
-    /// Whether a client that runs a call as soon as its arguments parse may have run this one. A string alone is none: a
+    /// Whether a client that runs a call as soon as its arguments parse may have run this call. A string does not count: a
     /// provider was seen to lose the brace before the first key (Copilot), and no tool takes a string for its arguments.
     pub(crate) fn may_run(&mut self, key: BlockKey, arguments: &str) -> bool {
         let balance = self.balances.or_default(key);
@@ -87,47 +88,35 @@ fn call(blocks: &[StreamBlock], key: BlockKey) -> Option<&ToolCall> {
     blocks.get(key.index()).and_then(StreamBlock::as_tool_call)
 }
 
-/// Whether arguments are one whole object or array, by its brackets. Resumable: nothing is scanned twice, however
+/// Whether arguments are one whole object or array, by its brackets. Resumable: no byte is scanned twice, however
 /// often a provider repeats the name.
 #[derive(Debug, Default)]
 struct Balance {
     scanned: usize,
     /// The first byte that is no white space.
     first: Option<u8>,
-    depth: usize,
-    in_string: bool,
-    escaped: bool,
+    nesting: Nesting,
     read: Read,
 }
 
-/// What a parser said of arguments whose brackets balance.
+/// The answer of a parser for arguments whose brackets balance.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Read {
     #[default]
     NotYet,
     /// One value, and white space up to this length.
     Value(usize),
-    /// No value, whatever comes behind it.
+    /// No value, whatever follows.
     NoValue,
 }
 
 impl Balance {
     fn is_whole(&mut self, arguments: &str) -> bool {
-        for byte in &arguments.as_bytes()[self.scanned.min(arguments.len())..] {
-            if self.first.is_none() && !byte.is_ascii_whitespace() {
-                self.first = Some(*byte);
-            }
-            match byte {
-                _ if self.escaped => self.escaped = false,
-                b'\\' if self.in_string => self.escaped = true,
-                b'"' => self.in_string = !self.in_string,
-                b'{' | b'[' if !self.in_string => self.depth += 1,
-                b'}' | b']' if !self.in_string => self.depth = self.depth.saturating_sub(1),
-                _ => {}
-            }
-        }
+        let more = arguments.get(self.scanned..).unwrap_or_default();
+        self.first = self.first.or_else(|| more.bytes().find(|byte| !byte.is_ascii_whitespace()));
+        self.nesting.read(more);
         self.scanned = arguments.len();
-        self.depth == 0 && !self.in_string && self.first.is_some()
+        self.nesting.is_whole()
     }
 
     /// Whether arguments are one whole JSON value, and nothing more. A parser reads what begins like an object, an array or

@@ -1,4 +1,4 @@
-//! What the fold knows of a choice, beside its blocks.
+//! The state of the fold for each choice, beside its blocks.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -12,10 +12,10 @@ pub(super) struct FoldedChoice {
     pub(super) open: BTreeSet<BlockKey>,
     /// The open texts without a number, one for each channel at most: the start of another block completes them.
     pub(super) texts: Vec<BlockKey>,
-    /// Its calls, where it has any.
+    /// The calls, where there are any.
     pub(super) calls: Option<Box<FoldedCalls>>,
     pub(super) last: Option<BlockKey>,
-    /// The content so far, for copies of all of it.
+    /// The content blocks so far, to compare copies of all content with.
     pub(super) content: Vec<BlockKey>,
     pub(super) content_bytes: usize,
 }
@@ -24,13 +24,12 @@ pub(super) struct FoldedChoice {
 pub(super) struct FoldedCalls {
     /// The open calls without a number.
     pub(super) open: BTreeSet<BlockKey>,
-    /// Those of them to which something came since another block last asked whether they are whole: no other has to be
-    /// asked again.
+    /// The open calls with new arguments since the last check whether they are whole: no other call needs another check.
     pub(super) touched: BTreeSet<BlockKey>,
     pub(super) named: OpenCalls,
-    /// A call of the older form has opened, which a choice has one of.
+    /// A legacy call has opened; a choice may have one of them.
     pub(super) legacy: bool,
-    /// Calls that no finish has come after, and the last of all.
+    /// The calls without a finish behind them, and the last of all calls.
     pub(super) unfinished: Vec<BlockKey>,
     pub(super) last: Option<BlockKey>,
 }
@@ -38,12 +37,12 @@ pub(super) struct FoldedCalls {
 #[derive(Debug)]
 pub(super) struct FoldedItem {
     pub(super) channel: Channel,
-    /// The blocks that are open, or were when the item's end was last asked for.
+    /// The open blocks, and those that were open at the last check for the item's end.
     pub(super) blocks: VecDeque<BlockKey>,
 }
 
 impl FoldedChoice {
-    /// A block is numbered or complete: the start of another one does not end it.
+    /// Removes a numbered or complete block from the running ones: the start of another block does not end it.
     pub(super) fn leave_running(&mut self, key: BlockKey) {
         self.texts.retain(|text| *text != key);
         if let Some(calls) = &mut self.calls {

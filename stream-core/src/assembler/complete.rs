@@ -1,4 +1,4 @@
-//! How blocks complete and choices finish (rules 2 to 4).
+//! The completion of blocks and the finish of choices (rules 2 to 4).
 
 use crate::assembler::choice::FoldedChoice;
 use crate::assembler::fold::{Fold, Transition};
@@ -7,7 +7,7 @@ use crate::delta::{FinishKind, FinishReason};
 use crate::error::Error;
 
 impl Fold {
-    /// At the end of a finished stream: completes the next block that is still open.
+    /// Completes the next open block, at the end of a finished stream.
     pub(crate) fn complete_next(&mut self) -> Option<BlockKey> {
         let key = self.complete_one(None);
         self.state.current = key;
@@ -18,7 +18,7 @@ impl Fold {
         key
     }
 
-    /// The stage before says that a block is complete. False if that is known.
+    /// Completes a block on the word of the stage before; false if the block was complete.
     pub(crate) fn complete_told(&mut self, key: BlockKey) -> bool {
         if self.state.blocks[key.index()].status() != BlockStatus::Open {
             return false;
@@ -42,7 +42,7 @@ impl Fold {
         Ok(())
     }
 
-    /// A finish or terminal marker came after the last delta of every call of the choice (of all choices).
+    /// Records that a finish or a terminal marker follows every call of the choice, or of all choices.
     pub(super) fn mark_calls_finished(&mut self, choice: Option<u32>, cut: bool) {
         let blocks = &mut self.state.blocks;
         let mut mark = |known: &mut FoldedChoice| {
@@ -103,8 +103,8 @@ impl Fold {
         }
     }
 
-    /// Whether a block that completed because of another one's start is over to everybody. A call whose arguments nobody keeps
-    /// completes without a look at them: deltas of calls may take turns (rule 5).
+    /// Whether no client takes more deltas for a block that completed because another one started. A call whose arguments are
+    /// not kept completes without a check of its arguments: deltas of calls may take turns (rule 5).
     pub(crate) fn is_surely_over(&self, key: BlockKey) -> bool {
         let block = &self.state.blocks[key.index()];
         let ends_itself = block.head().numbered || self.format.traits().arguments_are_json;

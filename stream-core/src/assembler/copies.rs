@@ -1,12 +1,11 @@
-//! Copies: what later events say again has to agree with what was folded (rule 19).
+//! Copies: a copy in a later event has to agree with the folded block (rule 19).
 
 use crate::assembler::fold::block_too_long;
 use crate::block::{BlockStatus, StreamBlock};
 use crate::delta::{CallFlavor, Restated};
 use crate::error::{Error, ErrorKind};
 
-/// Holds a copy against its block. Where the block is open and nothing of it has come, the copy is its payload and is
-/// marked so.
+/// Compares a copy with its block. The copy is the payload of an open block without any, and is marked as the first.
 pub(crate) fn check(
     block: &mut StreamBlock,
     copy: &mut Restated,
@@ -14,13 +13,13 @@ pub(crate) fn check(
     limit: usize,
 ) -> Result<(), Error> {
     let key = block.key();
-    let told = match block {
+    let is_of_kind = match block {
         StreamBlock::ToolCall(_) => true,
-        // What is opaque is told by its kind, and what it says is not kept.
+        // An opaque block has its kind in place of a name, and no text.
         StreamBlock::Opaque(known) => copy.name.as_ref().is_some_and(|kind| *kind == known.kind),
         _ => copy.name.is_none(),
     };
-    if !told {
+    if !is_of_kind {
         return Err(disagrees(key, "kind"));
     }
     if let StreamBlock::ToolCall(call) = block {
@@ -50,7 +49,7 @@ pub(crate) fn check(
     }
     let Some(body) = &copy.body else { return Ok(()) };
     if let StreamBlock::Opaque(known) = block {
-        // What a server's call was given is said when it is done.
+        // The arguments of a server's call stand in the copy that ends the call.
         if keep && known.arguments.is_empty() && known.head.status == BlockStatus::Open {
             if body.len() > limit {
                 return Err(block_too_long(key, limit));

@@ -13,19 +13,19 @@ use crate::few::Few;
 use crate::state::StreamState;
 use crate::wire::SharedFormat;
 
-/// What one call of [`Fold::step`] did.
+/// The result of one call of [`Fold::step`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Transition {
     /// A block completed because of the delta, which is not folded yet: step again.
     Completed(BlockKey),
     /// The delta is folded into this block.
     Folded(Option<BlockKey>),
-    /// The delta is a copy that says something else than the deltas did, in a place where clients do not read it:
-    /// it must not leave.
+    /// The delta is a copy that differs from the block, in a place that clients do not read: the copy must not be
+    /// written.
     Disagrees(Option<BlockKey>),
 }
 
-/// Which text is kept.
+/// The text that is kept, by kind of block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Keep {
     pub(crate) content: bool,
@@ -51,10 +51,10 @@ impl Keep {
 pub(crate) struct Fold {
     pub(crate) state: StreamState,
     pub(crate) format: SharedFormat,
-    /// Which stage of the stream this is: keys are unique over all of them.
+    /// The number of the stage: keys are unique over all stages.
     pub(super) stage: u8,
     pub(super) choices: Few<FoldedChoice>,
-    /// The blocks with numbers, by those of the item and the part.
+    /// The numbered blocks, by item and part.
     slots: Few<Few<Slots>>,
     /// The channels of items that hold several blocks, and the blocks they hold.
     pub(super) items: Few<FoldedItem>,
@@ -67,7 +67,7 @@ pub(crate) struct Fold {
 /// The blocks of one slot, by their classes.
 type Slots = [Option<BlockKey>; 4];
 
-/// What kind of block stands in a numbered slot. A slot may hold one of each: one adapter sends thinking deltas
+/// The kind of a block in a numbered slot. A slot may hold one block of each kind: one adapter sends thinking deltas
 /// inside a text block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
@@ -149,18 +149,13 @@ impl Fold {
             }
             DeltaKind::Stop => self.stop(choice, delta.slot),
             DeltaKind::Copy(copy) => match delta.slot {
-                Slot::At { item, part } => {
-                    let key = self.numbered(item, part);
-                    match key {
-                        Some(key) => {
-                            let limit = self.settings.limits.block;
-                            let keep = self.keeps(key);
-                            copies::check(&mut self.state.blocks[key.index()], copy, keep, limit)?;
-                            Transition::Folded(Some(key))
-                        }
-                        None => self.open_from_copy(choice, item, part, copy)?,
+                Slot::At { item, part } => match self.numbered(item, part) {
+                    Some(key) => {
+                        self.check_copy(key, copy)?;
+                        Transition::Folded(Some(key))
                     }
-                }
+                    None => self.open_from_copy(choice, item, part, copy)?,
+                },
                 _ if self.restates_content(choice, copy) => Transition::Folded(self.last_of(choice)),
                 _ => Transition::Disagrees(self.last_of(choice)),
             },
@@ -214,8 +209,8 @@ impl Fold {
         Ok(transition)
     }
 
-    /// Whether a copy beside the deltas of a choice repeats the choice's content so far. Where nobody looks at the
-    /// text there is nothing to protect.
+    /// Whether a copy beside the deltas of a choice repeats the choice's content so far. The answer is true where no policy
+    /// looks at the text.
     fn restates_content(&self, choice: u32, copy: &crate::delta::Restated) -> bool {
         let (Some(body), true) = (&copy.body, self.keep.content) else { return true };
         let Some(known) = self.choices.get(choice) else { return body.is_empty() };
@@ -234,7 +229,7 @@ impl Fold {
         self.keep = Keep { calls, ..Keep::ALL };
     }
 
-    /// Takes over id and model; the first ones win.
+    /// Sets id and model; the first ones stay.
     pub(crate) fn meta(&mut self, id: Option<Text>, model: Option<Text>) {
         if self.state.id.is_none() {
             self.state.id = id;
@@ -253,7 +248,7 @@ impl Fold {
             .flat_map(|calls| calls.open.iter().copied())
     }
 
-    /// The item an open numbered slot belongs to, if the format groups blocks in items.
+    /// The channel of an item, if the format groups blocks in items.
     pub(crate) fn item_channel(&self, item: u32) -> Option<Channel> {
         self.items.get(item).map(|item| item.channel)
     }
@@ -335,7 +330,7 @@ impl Fold {
         Ok(())
     }
 
-    /// The open block that more text of this place goes into, if that ends no other block.
+    /// The open block that more text of this slot continues, if the text ends no other block.
     pub(crate) fn running(&self, choice: u32, slot: Slot, channel: Channel) -> Option<BlockKey> {
         let known = self.choices.get(choice)?;
         let key = known.last.filter(|key| known.open.contains(key))?;
@@ -350,12 +345,12 @@ impl Fold {
         (goes_on && !is_over).then_some(key)
     }
 
-    /// The longest text that a block can still take.
+    /// The number of bytes that a block can still take.
     pub(crate) fn room(&self, key: BlockKey) -> usize {
         self.settings.limits.block.saturating_sub(self.state.blocks[key.index()].body().len())
     }
 
-    /// Text of a block has been passed on: of that many bytes, which are appended already if they are kept.
+    /// Records text of a block that the lane has forwarded: that many bytes, which are already appended if `kept`.
     pub(crate) fn passed(&mut self, key: BlockKey, bytes: usize, kept: bool) {
         self.state.current = Some(key);
         self.state.completed = None;

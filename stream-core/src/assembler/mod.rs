@@ -49,13 +49,13 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// An assembler that finds the format out from the frames.
+    /// An assembler that recognises the format by the frames.
     #[must_use]
     pub fn new() -> Self {
         Self::with(Config::default())
     }
 
-    /// An assembler for a named format.
+    /// An assembler for this format.
     #[must_use]
     pub fn for_format(format: SharedFormat) -> Self {
         Self::with(Config::default().format(format))
@@ -69,16 +69,17 @@ impl Assembler {
         Self { reader, text_calls: None, fold: None, empty: StreamState::default(), config }
     }
 
-    /// Takes more bytes.
+    /// Folds more bytes of the stream.
     ///
     /// # Errors
     ///
-    /// When a frame cannot be read, breaks the protocol or exceeds a limit.
+    /// When a frame cannot be decoded, breaks the protocol or exceeds a limit.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.push_with(bytes, |_, _| {})
     }
 
-    /// Takes more bytes, and shows the state after every transition: the block that just completed, if one did.
+    /// Folds more bytes of the stream, and calls `each` after every transition with the state and the block that just
+    /// completed, if one did.
     ///
     /// # Errors
     ///
@@ -92,7 +93,7 @@ impl Assembler {
         self.drain(&mut each)
     }
 
-    /// Takes a whole, not streamed, response.
+    /// Folds a whole, not streamed, response.
     ///
     /// # Errors
     ///
@@ -102,7 +103,7 @@ impl Assembler {
         self.drain(&mut |_, _| {})
     }
 
-    /// The bytes have ended: reads an event without its border, completes open blocks of a finished stream and aborts
+    /// Ends the stream: folds a last event without its border, completes the open blocks of a finished stream and aborts
     /// those of any other.
     ///
     /// # Errors
@@ -123,7 +124,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Everything folded so far.
+    /// The state after all bytes so far.
     #[must_use]
     pub fn state(&self) -> &StreamState {
         self.fold.as_ref().map_or(&self.empty, |fold| &fold.state)

@@ -20,11 +20,7 @@ impl Fold {
                 return Err(late(key));
             }
             Some(key) => key,
-            None => {
-                let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
-                self.place(item, part, Class::Text(channel), key);
-                key
-            }
+            None => self.open_text(choice, item, part, channel)?,
         };
         self.append(key, text)?;
         Ok(Transition::Folded(Some(key)))
@@ -41,7 +37,7 @@ impl Fold {
             if let Some(key) = self.occupant(item, part, Class::Other) {
                 return Ok(self.complete_first(key));
             }
-        } else if let Some(key) = self.numbered_other(item, part) {
+        } else if let Some(key) = self.at(item, part, Class::Other) {
             return self.continue_call(key, call);
         } else {
             call.unopened = true;
@@ -58,18 +54,16 @@ impl Fold {
         if let Some(key) = self.occupant(item, part, Class::Text(channel)) {
             return Ok(self.complete_first(key));
         }
-        let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
-        self.place(item, part, Class::Text(channel), key);
-        Ok(Transition::Folded(Some(key)))
+        Ok(Transition::Folded(Some(self.open_text(choice, item, part, channel)?)))
     }
 
-    /// The explicit end of a block, or of an item with all its blocks.
+    /// Folds the explicit end of a block, or of an item with all its blocks.
     pub(super) fn stop(&mut self, choice: u32, slot: Slot) -> Transition {
         match slot {
             Slot::At { item, part: Slot::ITEM } => {
                 let blocks = &self.state.blocks;
                 let open = self.items.get_mut(item).and_then(|item| {
-                    // What has ended stays so: nobody has to look at it again.
+                    // A block that has ended needs no other check.
                     let ended = |key: &BlockKey| blocks[key.index()].status() != BlockStatus::Open;
                     while item.blocks.front().is_some_and(ended) {
                         item.blocks.pop_front();
@@ -94,7 +88,7 @@ impl Fold {
         }
     }
 
-    /// A block that is first seen in a copy: the copy is its payload (rule 19).
+    /// Opens a block that is first seen in a copy: the copy is its payload (rule 19).
     pub(super) fn open_from_copy(
         &mut self,
         choice: u32,
@@ -116,8 +110,7 @@ impl Fold {
         let key = if let (Some(runs), Some(kind)) = (copy.runs, copy.name.clone()) {
             let key = self.open_opaque(choice, kind, runs)?;
             self.place(item, part, Class::Other, key);
-            let (keep, limit) = (self.keeps(key), self.settings.limits.block);
-            copies::check(&mut self.state.blocks[key.index()], copy, keep, limit)?;
+            self.check_copy(key, copy)?;
             key
         } else if copy.name.is_some() {
             let call = CallDelta {
@@ -134,12 +127,24 @@ impl Fold {
         } else {
             let channel = self.items.get(item).map_or(Channel::Content, |item| item.channel);
             let body = copy.body.clone().unwrap_or_default();
-            let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
-            self.place(item, part, Class::Text(channel), key);
+            let key = self.open_text(choice, item, part, channel)?;
             self.append(key, &body)?;
             key
         };
         Ok(Transition::Folded(Some(key)))
+    }
+
+    /// Compares a copy with its block.
+    pub(super) fn check_copy(&mut self, key: BlockKey, copy: &mut Restated) -> Result<(), Error> {
+        let (keep, limit) = (self.keeps(key), self.settings.limits.block);
+        copies::check(&mut self.state.blocks[key.index()], copy, keep, limit)
+    }
+
+    /// Opens a text in a numbered slot.
+    fn open_text(&mut self, choice: u32, item: u32, part: u32, channel: Channel) -> Result<BlockKey, Error> {
+        let key = self.open(choice, |key| StreamBlock::new_text(channel, key, choice))?;
+        self.place(item, part, Class::Text(channel), key);
+        Ok(key)
     }
 
     pub(super) fn place(&mut self, item: u32, part: u32, class: Class, key: BlockKey) {
@@ -169,11 +174,7 @@ impl Fold {
         CLASSES.into_iter().filter_map(move |class| self.at(item, part, class))
     }
 
-    fn numbered_other(&self, item: u32, part: u32) -> Option<BlockKey> {
-        self.at(item, part, Class::Other)
-    }
-
-    /// An open block that a new start in its slot ends: one server never stops the first.
+    /// The open block that a new start in its slot ends: one server never stops the first block.
     fn occupant(&self, item: u32, part: u32, class: Class) -> Option<BlockKey> {
         self.at(item, part, class).filter(|key| self.is_open(*key))
     }

@@ -20,7 +20,7 @@ impl Fold {
             }
             let key = self.open_opaque(choice, kind, runs)?;
             self.state.blocks[key.index()].head_mut().bytes = bytes;
-            // It is one whole thing.
+            // An opaque delta without a number is a whole block.
             return Ok(self.complete_with(key));
         };
         let key = match self.numbered(item, part) {

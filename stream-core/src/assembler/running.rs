@@ -1,4 +1,4 @@
-//! Blocks without a number: text that runs on, calls named by id and index (chat, Gemini).
+//! Blocks without a number: running text, and calls named by id and index (chat, Gemini).
 
 use crate::assembler::choice::FoldedCalls;
 use crate::assembler::fold::{Fold, Transition, renamed};
@@ -7,7 +7,7 @@ use crate::delta::{CallDelta, CallFlavor, Channel};
 use crate::error::{Error, ErrorKind, late};
 
 impl Fold {
-    /// Text without a number: it continues the open run of its channel, or ends what is open and starts one.
+    /// Folds text without a number, which continues the open text of its channel, or ends the open blocks and starts a text.
     pub(super) fn running_text(
         &mut self,
         choice: u32,
@@ -35,7 +35,7 @@ impl Fold {
         Ok(Transition::Folded(Some(key)))
     }
 
-    /// A call named by id and index, as far as they came.
+    /// Folds a delta of a call that is named by id and index, either of which may be missing.
     pub(super) fn named_call(
         &mut self,
         choice: u32,
@@ -57,7 +57,7 @@ impl Fold {
             return self.continue_call(key, call);
         }
         if call.id.is_none() && call.name.is_none() && call.arguments.as_deref().is_none_or(str::is_empty) {
-            // Nothing in it: it opens no call.
+            // An empty delta opens no call.
             return Ok(Transition::Folded(None));
         }
         if let Some(key) = self.next_to_end(choice, true, |_| true) {
@@ -65,7 +65,7 @@ impl Fold {
         }
         let legacy = call.flavor == CallFlavor::LegacyFunction;
         if legacy && std::mem::replace(&mut self.calls_of(choice).legacy, true) {
-            // Clients put the second into the first: there is one field for both.
+            // Clients append the second call to the first: there is one field for both.
             return Err(Error::new(
                 ErrorKind::Ambiguous,
                 "expected one function call for each choice, found another",
@@ -80,8 +80,8 @@ impl Fold {
         self.choices.or_default(choice).calls.get_or_insert_default()
     }
 
-    /// Errs on arguments behind a whole value: some clients run the call as soon as its arguments parse, others with all
-    /// that came (rule 28).
+    /// Refuses arguments behind a whole value: some clients run the call as soon as its arguments parse, others with all
+    /// arguments (rule 28).
     fn goes_on_once(&mut self, choice: u32, key: BlockKey, call: &CallDelta) -> Result<(), Error> {
         let more = call.arguments.as_deref().is_some_and(|more| !more.trim().is_empty());
         if !more || !self.keep.calls || self.format.traits().arguments_are_json {
@@ -103,8 +103,8 @@ impl Fold {
         ))
     }
 
-    /// Arguments, and whatever else came late, for a call that is known. What is not a call (a server's tool) takes
-    /// the bytes as they are.
+    /// Folds arguments, and a late id or name, into a known call. A block that is no call (a server's tool) takes the bytes as
+    /// they are.
     pub(super) fn continue_call(&mut self, key: BlockKey, call: &CallDelta) -> Result<Transition, Error> {
         let arguments = call.arguments.as_deref().unwrap_or_default();
         let block = &mut self.state.blocks[key.index()];
@@ -112,14 +112,14 @@ impl Fold {
         if let StreamBlock::ToolCall(known) = block {
             let says_more = known.name.is_empty() && call.name.is_some();
             if !says_more && call.name.as_ref().is_some_and(|name| *name != known.name) {
-                // Some clients take the first name, some the last, some both: only one of them could be judged.
+                // Some clients take the first name, some the last, some both, and only one could be judged.
                 return Err(renamed(key));
             }
             if complete && (!arguments.is_empty() || says_more) {
                 if self.keep.calls {
                     return Err(late(key));
                 }
-                // Nobody looked at the call: nothing was decided that more of it could prove wrong (rule 5).
+                // No policy has judged the call, so that more arguments prove no verdict wrong (rule 5).
                 self.append(key, arguments)?;
                 return Ok(Transition::Folded(Some(key)));
             }
@@ -167,8 +167,8 @@ impl Fold {
         Ok(key)
     }
 
-    /// The first open block of the choice that the start of another one ends: a text, or with `calls` a call that is
-    /// whole. Numbered blocks have ends of their own.
+    /// The first open block of the choice that the start of another one ends: a text, or with `calls` a whole call. Numbered
+    /// blocks have explicit ends.
     pub(super) fn next_to_end(
         &mut self,
         choice: u32,
@@ -181,13 +181,13 @@ impl Fold {
         [text, call].into_iter().flatten().min()
     }
 
-    /// The first open call of the choice that is whole, so that the start of another block ends it (rule 2). One that is
-    /// not stays open: its deltas and those of others may take turns (rule 5).
+    /// The first open call of the choice that is whole, so that the start of another block ends it (rule 2). Any other call
+    /// stays open: its deltas and those of other calls may take turns (rule 5).
     fn next_whole_call(&mut self, choice: u32) -> Option<BlockKey> {
         if self.settings.interleaved {
             return None;
         }
-        // Where arguments are JSON on the wire, or nobody keeps them, there is nothing to wait for.
+        // Arguments that are JSON on the wire, or are not kept, need no check.
         let waits = self.keep.calls && !self.format.traits().arguments_are_json;
         let calls = self.choices.get_mut(choice)?.calls.as_mut()?;
         while let Some(key) = calls.touched.first().copied() {

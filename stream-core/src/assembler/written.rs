@@ -1,4 +1,4 @@
-//! Calls that were written as text: each comes whole, between the texts around it.
+//! Calls that were written as text: each is one whole delta, between the texts around it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use crate::error::Error;
 use crate::text_calls::{UNPARSED, UnparsedCall};
 
 impl Fold {
-    /// A call, or what began like one and is none. It ends the running text before it; a numbered text goes on behind it.
+    /// Folds a call, or text that began like a call and is none. The call ends the running text before it; a numbered text
+    /// goes on behind it.
     pub(super) fn written(
         &mut self,
         choice: u32,
@@ -26,7 +27,7 @@ impl Fold {
         Ok(self.complete_with(key))
     }
 
-    /// Opens what began like a call in the text and is none.
+    /// Opens an opaque block for text that began like a call and is none.
     pub(super) fn open_unparsed(
         &mut self,
         choice: u32,
@@ -41,7 +42,7 @@ impl Fold {
         Ok(key)
     }
 
-    /// The numbered block of text in which something was written.
+    /// The numbered text block that a call was written in.
     pub(crate) fn host(&self, slot: Slot) -> Option<BlockKey> {
         let Slot::At { item, part } = slot else { return None };
         let channels = [Channel::Content, Channel::Refusal, Channel::Reasoning];

@@ -442,7 +442,7 @@ impl FrameReader {
         match &self.format {
             None => {
                 let known = self.knowing(|format| format.sniff_whole(body))?;
-                self.format = known.or_else(|| wire::seeming(body).filter(|_| self.looks));
+                self.format = known.or_else(|| apis::seeming(body).filter(|_| self.looks));
             }
             Some(named) if named.sniff_whole(body) => {}
             Some(named) => {

@@ -1,4 +1,4 @@
-//! Frames: the bytes between two borders, with where their data and their name stand.
+//! Frames: the bytes between two borders, with the spans of their data and their name.
 
 use bytes::{Bytes, BytesMut};
 
@@ -11,7 +11,7 @@ use crate::wire::Odd;
 pub struct Frame {
     pub(super) framing: Framing,
     pub(super) raw: Bytes,
-    /// Where the data stands in the raw bytes, and the data itself where it does not: its lines are joined.
+    /// The span of the data in the raw bytes, and the joined data of several lines.
     pub(super) data: Option<(usize, usize)>,
     pub(super) joined: Option<Box<Bytes>>,
     pub(super) event: Option<(usize, usize)>,
@@ -38,7 +38,7 @@ impl Frame {
         }
     }
 
-    /// Where the data stands in the raw bytes, if the frame is a plain event.
+    /// The span of the data in the raw bytes, if the frame is a plain event.
     pub(crate) fn plain_data(&self) -> Option<(usize, usize)> {
         let is_plain = self.joined.is_none() && !self.stray && self.terminated && self.odd().is_none();
         self.data.filter(|_| is_plain && self.framing == Framing::Events)
@@ -71,12 +71,12 @@ impl Frame {
         Self { data, event, odd_lines, ..Self::whole(raw) }
     }
 
-    /// A frame that says nothing.
+    /// An empty frame.
     pub(crate) fn filler() -> Self {
         Self { data: None, ..Self::whole(Bytes::new()) }
     }
 
-    /// The bytes as they came, border included.
+    /// The bytes of the frame, border included.
     #[must_use]
     pub fn raw(&self) -> &Bytes {
         &self.raw
@@ -118,7 +118,7 @@ impl Frame {
         self.stray
     }
 
-    /// Whether it is nothing but comments and blank lines.
+    /// Whether the frame has only comments and blank lines.
     #[must_use]
     pub fn is_comment(&self) -> bool {
         self.lines().all(|line| line.is_empty() || line.starts_with(b":"))
@@ -130,20 +130,20 @@ impl Frame {
         self.terminated
     }
 
-    /// Why the frame is not plain by itself (rule 28). The framer looks at the lines, a format at what they say.
+    /// The reason why the frame is not plain by itself (rule 28). The framer checks the lines, a format checks the data.
     #[must_use]
     pub fn odd(&self) -> Option<Odd> {
         self.odd.or(self.odd_lines.then_some(Odd::Lines))
     }
 
-    /// Whether the frame has other lines than a plain one. [`odd`](Self::odd) may say something else: what the data
-    /// says counts more.
+    /// Whether the frame has other lines than a plain one. [`odd`](Self::odd) may have another reason: a reason in the data
+    /// takes precedence.
     #[must_use]
     pub fn has_odd_lines(&self) -> bool {
         self.odd_lines
     }
 
-    /// Notes why the frame is not plain; the first reason beside the lines stays.
+    /// Sets the reason why the frame is not plain; the first reason beside the lines stays.
     pub(crate) fn mark(&mut self, odd: Option<Odd>) {
         match odd {
             Some(Odd::Lines) => self.odd_lines = true,
@@ -151,8 +151,8 @@ impl Frame {
         }
     }
 
-    /// What a lenient client could read from a frame that is no event (rule 9): the value of `data:` lines that
-    /// have white space before them, or bare JSON. [`is_lenient`](Self::is_lenient) says whether that is all of it.
+    /// The data that a lenient client reads from a frame that is no event (rule 9): the value of `data:` lines that
+    /// have white space before them, or bare JSON. [`is_lenient`](Self::is_lenient) tells whether that is all of the frame.
     #[must_use]
     pub fn lenient_data(&self) -> Option<Bytes> {
         if !self.stray || self.data.is_some() {
@@ -174,7 +174,7 @@ impl Frame {
         (bare.starts_with(b"{") && bare.ends_with(b"}")).then(|| self.raw.slice_ref(bare))
     }
 
-    /// Whether [`lenient_data`](Self::lenient_data) leaves out no line that a client could read: only comments and the
+    /// Whether [`lenient_data`](Self::lenient_data) has every line that a client could read, and omits only comments and the
     /// standard's other fields.
     #[must_use]
     pub fn is_lenient(&self) -> bool {

@@ -1,11 +1,11 @@
-//! The lines of an event: what they say, and whether every client reads the same from them.
+//! The lines of an event: their fields, and whether every client reads the same from them.
 
 use bytes::{Bytes, BytesMut};
 use memchr::{memchr, memchr2, memchr2_iter, memmem};
 
 use super::{Frame, Framing};
 
-/// An event of one `data: ` line, behind an `event: ` line with a word or none, and of nothing else: what all but a few are.
+/// An event of one `data: ` line, behind an `event: ` line with a word or none, and of nothing else, as nearly all events are.
 #[derive(Debug)]
 pub(crate) struct PlainEvent {
     pub(crate) len: usize,
@@ -14,7 +14,7 @@ pub(crate) struct PlainEvent {
 }
 
 impl PlainEvent {
-    /// The event that `bytes` start with, if all of it is there and its lines end with LF.
+    /// The event at the start of `bytes`, if it is whole and its lines end with LF.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let (name, start) = match bytes.strip_prefix(b"event: ") {
             None => (None, 0),
@@ -30,27 +30,27 @@ impl PlainEvent {
     }
 }
 
-/// What the lines of the frame under way have said so far, as spans of it.
+/// The fields of the current frame so far, as spans of the frame.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     data: Option<(usize, usize)>,
     more: Vec<(usize, usize)>,
     event: Option<(usize, usize)>,
     stray: bool,
-    /// Whether some line, or line end, is read by some clients in another way.
+    /// Whether clients differ in how they read a line or a line end.
     pub(super) odd: bool,
     /// The line ends: LF, or CRLF.
     ends: Option<bool>,
 }
 
 impl Lines {
-    /// What the lines of a plain event say.
+    /// The fields of a plain event.
     pub(super) fn of(event: &PlainEvent) -> Self {
         Self { data: Some(event.data), event: event.name, ..Self::default() }
     }
 
     pub(super) fn end(&mut self, end: &[u8]) {
-        // Nothing: the bytes ended before the line did.
+        // Empty where the bytes ended before the line did.
         if !end.is_empty() {
             let crlf = end == b"\r\n";
             self.odd |= end == b"\r" || *self.ends.get_or_insert(crlf) != crlf;
@@ -103,7 +103,7 @@ impl Lines {
             event: self.event.filter(is_name),
             stray: self.stray,
             terminated,
-            // A name without data is taken for the next event's by those who read line by line.
+            // Clients that read line by line take a name without data for that of the next event.
             odd_lines: self.odd || (self.event.is_some() && self.data.is_none()) || has_separator(&raw),
             odd: None,
             raw,
@@ -119,8 +119,8 @@ pub(super) fn is_word(name: &[u8]) -> bool {
             .all(|byte| matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'-'))
 }
 
-/// Whether there is a separator that only some clients take for a line end: U+0085, U+2028, U+2029. Those of ASCII
-/// cannot stand in JSON.
+/// Whether the bytes have a separator that only some clients take for a line end: U+0085, U+2028, U+2029. The separators of
+/// ASCII are not allowed in JSON.
 pub(crate) fn has_separator(raw: &[u8]) -> bool {
     memchr2_iter(0xc2, 0xe2, raw)
         .any(|at| matches!(raw[at..], [0xc2, 0x85, ..] | [0xe2, 0x80, 0xa8 | 0xa9, ..]))

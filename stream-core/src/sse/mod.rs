@@ -61,7 +61,7 @@ pub(crate) fn event(name: Option<&str>, json: &str, line_end: &str) -> Bytes {
     event.into()
 }
 
-/// Where the frames of a stream end.
+/// The borders of the frames of a stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Framing {
@@ -120,29 +120,29 @@ impl Framer {
         }
     }
 
-    /// Takes more bytes.
+    /// Adds bytes of the stream.
     pub fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Gives up the room for bytes, where there are none.
+    /// Frees the buffer, if it is empty.
     pub(crate) fn rest(&mut self) {
         if self.buffer.is_empty() {
             self.buffer = BytesMut::new();
         }
     }
 
-    /// How many bytes wait for the rest of their frame.
+    /// The number of bytes that wait for the rest of their frame.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.buffer.len()
     }
 
-    /// The next frame that is whole.
+    /// The next whole frame.
     ///
     /// # Errors
     ///
-    /// When a frame is longer than the limit, whether its end has come or not.
+    /// When a frame is longer than the limit, even if the frame is not whole yet.
     pub fn next_frame(&mut self) -> Result<Option<Frame>, FrameTooLarge> {
         while let Some(end) = self.line_end() {
             if self.take_line(end) {
@@ -158,8 +158,8 @@ impl Framer {
         Ok(None)
     }
 
-    /// The next frame that is whole, of the bytes that were pushed and those that follow them. Takes no more of these than
-    /// belong to the frame, as far as its border can be told.
+    /// The next whole frame of the pushed bytes and of `rest`, which follows them. The frame takes no more of `rest` than belongs
+    /// to the frame, as far as its border is known.
     pub(crate) fn next_frame_of(&mut self, rest: &mut Bytes) -> Result<Option<Frame>, FrameTooLarge> {
         if self.buffer.is_empty() {
             if rest.is_empty() {
@@ -187,13 +187,13 @@ impl Framer {
         self.next_frame()
     }
 
-    /// The event that starts `rest`, where nothing came before it that belongs to it, if it is whole and plain.
+    /// The event at the start of `rest`, if it is whole and plain. The buffer has to be empty.
     pub(crate) fn plain_event(&self, rest: &[u8]) -> Option<PlainEvent> {
         let event = PlainEvent::read(rest).filter(|event| event.len <= self.limit)?;
         (self.framing == Framing::Events).then_some(event)
     }
 
-    /// Cuts an event off. What its lines say is known.
+    /// Cuts off an event whose lines are already read.
     pub(crate) fn take_event(&mut self, event: &PlainEvent, rest: &mut Bytes) -> Frame {
         self.at_start = false;
         self.take(rest, event.len);
@@ -201,7 +201,7 @@ impl Framer {
         lines.frame(self.buffer.split_to(event.len).freeze(), true)
     }
 
-    /// Takes so much of what was read.
+    /// Moves that many bytes of `rest` into the buffer.
     fn take(&mut self, rest: &mut Bytes, len: usize) {
         if self.buffer.capacity() - self.buffer.len() < len {
             self.buffer.reserve(len.max(rest.len().min(ROOM)));
@@ -210,8 +210,8 @@ impl Framer {
         rest.advance(len);
     }
 
-    /// What is left when the bytes have ended: an event without its border, if there is any. Whole frames that
-    /// [`next_frame`](Self::next_frame) has not given yet come first, one for each call.
+    /// The rest at the end of the bytes: an event without its border, if there is any. Whole frames that
+    /// [`next_frame`](Self::next_frame) has not returned yet are returned first, one for each call.
     pub fn finish(&mut self) -> Option<Frame> {
         while let Some(end) = self.line_end() {
             if self.take_line(end) {
@@ -232,8 +232,8 @@ impl Framer {
         Some(self.cut(false))
     }
 
-    /// The end of the line under way, if it is there. A CR at the end of the buffer is not one yet: the LF that may
-    /// follow belongs to it.
+    /// The end of the current line, if the buffer has it. A CR at the end of the buffer is no line end yet: a following LF
+    /// would belong to it.
     fn line_end(&mut self) -> Option<LineEnd> {
         if self.framing == Framing::Lines {
             let found = memchr(b'\n', &self.buffer[self.searched..]);
@@ -260,7 +260,7 @@ impl Framer {
         }
     }
 
-    /// Reads the line that ends there; true if it ends a frame.
+    /// Reads the line up to `end`; true if the line ends a frame.
     fn take_line(&mut self, end: LineEnd) -> bool {
         if self.framing == Framing::Lines {
             self.line = end.next;
@@ -302,7 +302,7 @@ impl Framer {
 pub struct FrameTooLarge {
     /// The limit, in bytes.
     pub limit: usize,
-    /// How many bytes had come when it was found out.
+    /// The number of bytes in the frame when the limit was exceeded.
     pub found: usize,
 }
 
@@ -322,5 +322,5 @@ struct LineEnd {
     next: usize,
 }
 
-/// How much of a read is copied into one allocation: frames that are kept keep no more than that of it.
+/// The number of bytes of a read that are copied into one allocation: a kept frame keeps no more of the read alive.
 const ROOM: usize = 2048;

@@ -1,32 +1,32 @@
-//! Which values of a plain text frame may differ from one frame to the next without meaning anything else.
+//! The values of a plain text frame that may differ from one frame to the next without another meaning.
 
-/// A value of a frame that may be another one in the next frame, and the frame says the same but for its text.
+/// A value of a frame that may differ in the next frame without changing the meaning of that frame, its text aside.
 ///
-/// The engine compares a frame with the one before it, byte by byte, outside of the holes of its format. A value that is not
-/// listed never becomes a hole, however often it differs: a `finish_reason` or a `role` changes what a frame says.
+/// The engine compares a frame with the one before it, byte by byte, outside of the holes of the format. A value that is not
+/// listed never becomes a hole, however often it differs: a `finish_reason` or a `role` changes the meaning of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hole {
-    /// Where the value stands: keys and positions, `choices[0].delta.content`.
+    /// The path of the value, in keys and positions: `choices[0].delta.content`.
     pub path: &'static str,
-    /// What may stand there.
+    /// The values that are allowed there.
     pub fill: Fill,
 }
 
-/// What may stand in a [`Hole`].
+/// The values that are allowed in a [`Hole`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fill {
     /// The text of the frame's one delta, or its piece of a call's arguments: a string that is not empty. Where a frame has
     /// several, all of them are the same.
     Text,
-    /// A string that nothing depends on.
+    /// A string without a meaning to the engine and to clients.
     Word,
-    /// A number of one to fifteen digits that nothing depends on.
+    /// A number of one to fifteen digits without a meaning to the engine and to clients.
     Digits,
     /// A number of one to fifteen digits that grows from frame to frame.
     Count,
-    /// A string, or a number of one to fifteen digits, that names the block: the same in all frames of a block, and another one
-    /// in those of the next.
+    /// A string, or a number of one to fifteen digits, that names the block: the same value in all frames of a block, and
+    /// another value in the frames of the next block.
     Name,
     /// Blanks before the last brace of the document; the path is empty.
     Blanks,

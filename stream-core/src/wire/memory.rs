@@ -1,36 +1,36 @@
-//! What a reader remembers of the frames before: whether a frame is plain depends on them (rule 28).
+//! The memory of a reader: whether a frame is plain depends on the frames before it (rule 28).
 
 use super::{DecodeError, Odd, anthropic, openai_responses};
 use crate::delta::Delta;
 
-/// What the frames before have said.
+/// The record of the frames before.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// Whether frames are held against those before. Where nobody looks at them, they are not.
+    /// Whether frames are compared with those before; only where a policy looks at the stream.
     pub(crate) is_on: bool,
-    /// Whether the client may be that of any API, and somebody looks.
+    /// Whether the client may be that of any API, and a policy looks at the stream.
     pub(crate) any_api: bool,
     pub(crate) messages: Option<Box<anthropic::MessageOrder>>,
     pub(crate) responses: Option<Box<openai_responses::ResponseOrder>>,
 }
 
 impl Memory {
-    /// The highest number that counts frames so far, where frames are held against those before.
+    /// The highest sequence number so far, where frames are compared with those before.
     pub(crate) fn count(&self) -> Option<u64> {
         self.responses.as_ref().filter(|_| self.is_on)?.count()
     }
 
-    /// Takes note of a frame's number.
+    /// Records the sequence number of a frame.
     pub(crate) fn counted(&mut self, number: u64) {
         if let Some(responses) = &mut self.responses {
             responses.counted(number);
         }
     }
 
-    /// Takes in a frame that says the same as the one before it, but for a text or a piece of arguments, and its number. Answers
-    /// why it is not plain, and when it goes on.
+    /// Records a frame that differs from the one before it in a text, or in a piece of arguments, and in its number alone. Returns
+    /// the reason why the frame is not plain, and when the frame is passed on.
     ///
-    /// A response learns nothing else from such a frame: the item is known by its id, its type and its part.
+    /// The order of a response needs no more of such a frame than the number: the item has the same id, type and part.
     pub(crate) fn follow(
         &mut self,
         deltas: &[Delta],
@@ -44,29 +44,29 @@ impl Memory {
     }
 }
 
-/// Why the `event` line of an event is odd: it has one and says its type, or has none, as all events of the stream do. The first
-/// event tells which.
+/// The oddness of an `event` line: every event of a stream has an `event` line that repeats its type, or none has. The first
+/// event decides which.
 pub(super) fn odd_name(named: &mut Option<bool>, line: Option<&str>, kind: &str) -> Option<Odd> {
     let named = *named.get_or_insert(line.is_some());
     let agrees = line.map_or(!named, |line| named && line == kind);
     (!agrees).then_some(Odd::Lines)
 }
 
-/// When a frame goes on: blocks that take turns go on one after the other, where some clients give what a block says to
-/// the one that opened last.
+/// The time at which a frame is passed to the stages. Blocks that take turns are passed on one after the other, since some
+/// clients assign every delta to the block that opened last.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Due {
-    /// Now.
+    /// At once.
     #[default]
     Now,
-    /// When the blocks before it have ended; a new lane starts with this frame.
+    /// When the blocks before the frame have ended; the frame starts a new lane.
     Opens,
     /// With the lane of this number.
     In(u64),
-    /// Now, and behind it that many lanes which waited.
+    /// At once, followed by that many waiting lanes.
     Then(usize),
-    /// After all that waits.
+    /// After all waiting lanes.
     Last,
-    /// After the one frame that waits, which was not plain for this reason.
+    /// After the one waiting frame, which was not plain for this reason.
     After(Option<Odd>),
 }

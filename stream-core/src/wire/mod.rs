@@ -1,8 +1,8 @@
 //! Wire formats: one place each for reading and writing.
 //!
-//! A format is two halves. [`WireFormat`] reads: it says whether a frame is its own and turns frames into
-//! [`Delta`]s; it keeps no state, so any frame can be read at any time. [`Writer`] writes: it owns the validity of
-//! what the client gets, and knows what has really left (rule 17).
+//! A format is two halves. [`WireFormat`] recognises the frames of its API and decodes them into [`Delta`]s; a format keeps
+//! no state, so any frame can be decoded at any time. [`Writer`] writes the frames to the client; a writer keeps a record of
+//! what was written, and is responsible for the validity of the client's stream (rule 17).
 
 pub mod anthropic;
 pub(crate) mod apis;
@@ -38,14 +38,13 @@ use crate::block::BlockKey;
 use crate::delta::{Delta, DeltaKind, FinishKind, Slot, Text};
 pub use crate::ending::{Ending, EndingKind};
 use crate::sse::{Frame, Framing};
-use crate::{json, spelling};
 
-/// How one API writes its streams and whole responses.
+/// The streams and whole responses of one API.
 ///
-/// A format of one's own is a type that implements this trait, beside a [`Writer`]. The stream is told of it with
-/// [`Config::format`](crate::Config::format) (named) or [`Config::also`](crate::Config::also) (found from its frames); every policy then
-/// works on it. Here is a format of events whose data is a JSON string each, and which can be read and passed on; `examples/custom_format`
-/// in the repository is a complete one, in newline-delimited JSON, with a writer that edits, drops, inserts and refuses.
+/// A custom format is a type that implements this trait, and a [`Writer`] beside it. [`Config::format`](crate::Config::format) sets the
+/// format of a stream; [`Config::also`](crate::Config::also) adds a format to those that are recognised by their frames. Every policy
+/// works on every format. The format below reads and forwards events whose data is a JSON string each; `examples/custom_format`
+/// in the repository is a complete format, in newline-delimited JSON, whose writer edits, drops, inserts and refuses.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -113,7 +112,7 @@ use crate::{json, spelling};
 ///     fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
 ///         self.ended |= outgoing.parts.iter().any(|part| part.delta.kind == DeltaKind::Terminal);
 ///         match &outgoing.frame {
-///             // What nobody touched leaves as its bytes.
+///             // An untouched frame is written as its bytes.
 ///             Some(frame) if outgoing.is_untouched() => out.push(frame.raw().clone()),
 ///             _ => {
 ///                 for part in outgoing.parts.iter().filter(|part| part.fate != Fate::Dropped) {
@@ -155,26 +154,26 @@ use crate::{json, spelling};
 /// # Contract
 ///
 /// - [`decode`](Self::decode) reports deltas in wire order, and reports *everything* a client could read as output:
-///   what it does not know is [`Opaque`](crate::delta::DeltaKind::Opaque), never nothing.
+///   unknown output is [`Opaque`](crate::delta::DeltaKind::Opaque), never nothing.
 /// - An empty text, reasoning or argument fragment is not reported, except where it opens a numbered block.
 /// - A delta may carry its [site](crate::delta::Delta::site): where its element stands in the data of the frame, or in the whole body. Only the
 ///   format's own writer reads it.
 /// - Malformed JSON, and a known key that stands twice in one object, is a [`DecodeError`].
 pub trait WireFormat: fmt::Debug + Send + Sync {
-    /// The name by which hosts and logs know it: `openai-chat`, `openai-responses`, `anthropic-messages`, `gemini`.
+    /// The name of the format in configurations and logs: `openai-chat`, `openai-responses`, `anthropic-messages`, `gemini`.
     fn name(&self) -> &'static str;
 
-    /// Where the frames of its streams end. A format whose streams are lines has to be named
-    /// ([`Config::format`](crate::Config::format)): bytes are cut into frames before a frame can tell its format.
+    /// The framing of the streams. A format whose streams are lines has to be set with
+    /// [`Config::format`](crate::Config::format): bytes are cut into frames before a format can be recognised by a frame.
     fn framing(&self) -> Framing {
         Framing::Events
     }
 
-    /// Whether this frame can only be of this format. A frame that several formats know (a bare error, `[DONE]`,
-    /// a ping) answers false.
+    /// Whether this frame can only be of this format. The answer is false for a frame that several formats have (a bare
+    /// error, `[DONE]`, a ping).
     fn sniff(&self, frame: &Frame) -> bool;
 
-    /// Reads a frame that has data. Comments and frames without data never come here.
+    /// Decodes a frame that has data. The engine handles comments and frames without data itself.
     ///
     /// # Errors
     ///
@@ -184,7 +183,7 @@ pub trait WireFormat: fmt::Debug + Send + Sync {
     /// Whether this body can only be a whole response of this format.
     fn sniff_whole(&self, body: &[u8]) -> bool;
 
-    /// Reads a whole, not streamed, response into the same deltas as a stream, explicit ends and a
+    /// Decodes a whole, not streamed, response into the same deltas as a stream, explicit ends and a
     /// [`Terminal`](crate::delta::DeltaKind::Terminal) included.
     ///
     /// # Errors
@@ -192,28 +191,28 @@ pub trait WireFormat: fmt::Debug + Send + Sync {
     /// When the body is not what the format allows.
     fn decode_whole(&self, body: &[u8], into: &mut Decoded) -> Result<(), DecodeError>;
 
-    /// The format's word for `Stop` or `ToolCalls`, where it has a different one for each; what the fold corrects
-    /// finish reasons with when all calls were dropped or the first one was added (rule 18).
+    /// The format's word for `Stop` or `ToolCalls`, where the two words differ. The engine corrects the finish reason with
+    /// this word when all calls were dropped, or when the first call was added (rule 18).
     fn finish_word(&self, kind: FinishKind) -> Option<&'static str>;
 
-    /// Turns the concatenated fragments of a completed call into its arguments, where fragments are not simply
-    /// concatenated (Gemini's partial arguments). `None`: they are what they are.
+    /// Turns the concatenated fragments of a completed call into its arguments, where more than concatenation is needed
+    /// (Gemini's partial arguments). `None` where the concatenated fragments are the arguments.
     fn join_arguments(&self, fragments: &str) -> Option<String> {
         let _ = fragments;
         None
     }
 
-    /// What its streams are like.
+    /// The properties of the format's streams.
     fn traits(&self) -> Traits;
 
-    /// The values that may differ between two frames with one text each, such that they say the same but for the text.
-    /// Without any, every frame is read in full.
+    /// The values that may differ between two text frames whose meaning differs in the text alone. Without any, every
+    /// frame is decoded in full.
     fn holes(&self) -> &'static [Hole] {
         &[]
     }
 
-    /// Strings of a frame's document that no block shows, and that some clients put together over the frames of a stream, and
-    /// log probabilities, whose tokens they put together.
+    /// The strings of a frame's document that are part of no block and that some clients concatenate over the frames of a
+    /// stream, and log probabilities, whose tokens some clients concatenate.
     fn pieces<'d>(&self, document: &'d str) -> Vec<Piece<'d>> {
         let _ = document;
         Vec::new()
@@ -223,8 +222,8 @@ pub trait WireFormat: fmt::Debug + Send + Sync {
     fn writer(&self, options: &WriterOptions) -> Box<dyn Writer>;
 }
 
-/// A string that no block shows, or log probabilities, which some clients put together with those of the same name in the
-/// frames before.
+/// A string that is part of no block, or log probabilities: some clients concatenate a piece with the pieces of the same name in
+/// earlier frames.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece<'d> {
     name: PieceName,
@@ -232,7 +231,7 @@ pub struct Piece<'d> {
 }
 
 impl<'d> Piece<'d> {
-    /// The piece of this name: `raw` is the string with its quotes, or the log probabilities as JSON, a slice of the document.
+    /// The piece of this name. `raw` is the string with its quotes, or the log probabilities as JSON: a slice of the document.
     #[must_use]
     pub const fn new(name: PieceName, raw: &'d str) -> Self {
         Self { name, raw }
@@ -247,21 +246,22 @@ impl<'d> Piece<'d> {
     }
 }
 
-/// Which piece of a frame is the same in another frame: a path of keys, however long they are.
+/// The name of a piece: a hash of the path of keys that leads to the piece. Pieces of the same name in several frames belong
+/// together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct PieceName(u64);
 
 impl PieceName {
-    /// The name of what stands below this one, under a key or at a position.
+    /// The name of the value below this one, under a key or at a position.
     #[must_use]
     pub fn below(self, step: impl Hash) -> Self {
-        // Of a process's own, so that nobody can make one name for two pieces.
+        // The hash is seeded per process, so that an upstream cannot construct two pieces with one name.
         static NAMES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
         Self(NAMES.hash_one((self.0, step)))
     }
 }
 
-/// What the engine has to know of a format's streams. By default none of it is so.
+/// The properties of a format's streams that the engine depends on. All of them are false by default.
 ///
 /// ```
 /// use stream_core::wire::Traits;
@@ -273,50 +273,55 @@ impl PieceName {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traits {
-    /// Later events say again what earlier deltas said (Responses).
+    /// Later events repeat the text and arguments of earlier deltas (Responses).
     pub restates: bool,
-    /// Text may follow a tool call in one answer. Anthropic's may not: the next request would be refused.
+    /// Text may follow a tool call in one answer. Anthropic refuses the next request if it does.
     pub text_after_call: bool,
-    /// The end of bytes after a finish reason is a regular end; else the terminal marker has to come (for chat
-    /// both count: many providers send no `[DONE]`).
+    /// The end of bytes after a finish reason is a regular end; otherwise the terminal marker is required (chat accepts
+    /// both: many providers send no `[DONE]`).
     pub finish_is_terminal: bool,
     /// Arguments are a JSON value on the wire, so that a replacement has to be a JSON object (Gemini, whole
     /// Anthropic).
     pub arguments_are_json: bool,
-    /// Reasoning carries a signature or an id that stands for its text (Anthropic, Responses): it can be emptied,
-    /// and never says anything else (rule 22).
+    /// Reasoning carries a signature or an id that stands for its text (Anthropic, Responses): the text can be emptied, and
+    /// never edited (rule 22).
     pub reasoning_is_signed: bool,
 }
 
-/// What [`WireFormat::decode`] fills.
+/// The output of [`WireFormat::decode`].
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Decoded {
     /// The deltas, in wire order.
     pub deltas: Vec<Delta>,
-    /// The response's id and model, asked for while [`wants_meta`](Self::wants_meta).
+    /// The id of the response, needed while [`wants_meta`](Self::wants_meta).
     pub id: Option<Text>,
-    /// The model's name.
+    /// The name of the model, needed while [`wants_meta`](Self::wants_meta).
     pub model: Option<Text>,
     /// Whether id and model are still unknown; when false a decoder need not copy them.
     pub wants_meta: bool,
-    /// Why the frame is not plain, by itself or beside the frames before it (rule 28).
+    /// The reason why the frame is not plain, by itself or after the frames before it (rule 28).
     pub odd: Option<Odd>,
-    /// What the frames before have said, where somebody looks at them.
+    /// The memory of the frames before, where a policy looks at the stream.
     pub(crate) memory: Memory,
-    /// When the frame goes on.
+    /// The time at which the frame is passed to the stages.
     pub(crate) due: Due,
 }
 
 impl Decoded {
-    /// An empty one that asks for id and model.
+    /// An empty output that needs id and model.
     #[must_use]
     pub fn new() -> Self {
         Self { wants_meta: true, ..Self::default() }
     }
+
+    /// Sets the reason why the frame is not plain; the first reason stays.
+    pub(crate) fn mark(&mut self, odd: Option<Odd>) {
+        self.odd = self.odd.or(odd);
+    }
 }
 
-/// Why a frame could not be read: what was expected and what came.
+/// The reason why a frame could not be decoded: what was expected and what was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodeError {
     expected: String,
@@ -331,21 +336,21 @@ impl DecodeError {
         Self { expected: expected.into(), found: found.into(), ambiguous: false }
     }
 
-    /// An error of a frame that can be read, and that clients read in different ways, so that there is no single meaning
-    /// to write (rule 28).
+    /// An error for a frame that clients read in different ways, so that the frame has no single meaning to write
+    /// (rule 28).
     #[must_use]
     pub fn ambiguous(expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self { ambiguous: true, ..Self::new(expected, found) }
     }
 
-    /// Whether the frame can be read, in several ways.
+    /// Whether the frame can be decoded, in several ways.
     #[must_use]
     pub fn is_ambiguous(&self) -> bool {
         self.ambiguous
     }
 
-    /// Wraps what serde_json says of a frame. Where it would quote a value of the frame (a value of another type), only
-    /// the place is kept.
+    /// Wraps an error of serde_json. A message that would quote a value of the frame (a value of another type) is reduced
+    /// to its line and column.
     #[must_use]
     pub fn json(expected: &str, error: &serde_json::Error) -> Self {
         let message = error.to_string();
@@ -368,50 +373,51 @@ impl std::error::Error for DecodeError {}
 
 /// Writes one response: streamed frames, insertions, endings, or a whole body.
 ///
-/// A writer sees **every** frame in order, also those of which nothing is left, so that it can keep what must
-/// survive (usage, signatures, the opening). It writes an untouched frame as its original bytes unless a number or a
-/// copy in it has to change because of an earlier edit.
+/// A writer gets **every** frame in order, also a frame whose parts are all dropped, so that it can keep the token counts,
+/// signatures and the opening. An untouched frame is written as its original bytes, unless a number or a copy in the frame has
+/// to change because of an earlier edit.
 pub trait Writer: fmt::Debug + Send {
     /// Writes a frame whose parts are all decided.
     fn frame(&mut self, frame: Outgoing, out: &mut Vec<Bytes>);
 
-    /// Ends the response early (rule 20). Called at most once, and nothing is written after it. Writes nothing when
-    /// the terminal marker or an error has already left.
+    /// Ends the response early (rule 20). The engine calls this method at most once, and writes nothing afterwards. Nothing
+    /// is written if the terminal marker or an error was written before.
     fn end(&mut self, ending: &Ending, out: &mut Vec<Bytes>);
 
     /// A keep-alive that this API's clients accept at this point (rule 23).
     fn keep_alive(&self) -> Bytes;
 
-    /// Writes a whole response. With an `ending` the body becomes the API's refusal or error; nothing of the parts
-    /// leaves but kept ones.
+    /// Writes a whole response. With an `ending` the body becomes the API's refusal or error, and only kept parts are
+    /// written.
     fn whole(&mut self, body: Outgoing, ending: Option<&Ending>) -> Bytes;
 
-    /// Whether exactly one ending has left: the upstream's terminal marker or error, or [`end`](Self::end)'s.
+    /// Whether an ending was written: the terminal marker or the error of the upstream, or that of [`end`](Self::end).
     fn ended(&self) -> bool;
 
-    /// How many bytes of frames wait to be written, because clients would give what they say to another block
-    /// (rule 28). They count as held.
+    /// The number of bytes in frames that wait to be written, because clients would assign their deltas to another block
+    /// (rule 28). These bytes count as held.
     fn held(&self) -> usize {
         0
     }
 
-    /// How many bytes of inserted text found no place since this was asked last: behind a tool call, where the format allows
-    /// no text there (rule 21).
+    /// The number of bytes of inserted text that were discarded since the last call of this method: text behind a tool call,
+    /// where the format allows none (rule 21).
     fn unplaced(&mut self) -> usize {
         0
     }
 
-    /// Whether a frame with more text of a block that is open, and has left untouched, would be written as its bytes: nothing
-    /// waits to be written, and no number or copy has to change.
+    /// Whether a frame with more text of an open, untouched block would be written as its bytes: no frame waits to be
+    /// written, and no number or copy has to change.
     ///
-    /// Text frames that come while this holds may leave without the writer. It is told of the last of them, with the text of
-    /// all where the format [restates](Traits::restates) it, and what it writes then is not used.
+    /// While the answer is true, the engine may forward text frames without the writer. It then passes the last of them to
+    /// [`frame`](Self::frame), with the concatenated text of all where the format [restates](Traits::restates) text, and discards the
+    /// output.
     fn is_plain(&self) -> bool {
         false
     }
 
-    /// Why the frame that was written last was written anew although every part of it was kept: it was not plain
-    /// (rule 28). Asked once after each frame.
+    /// The reason why the last frame was written anew although all of its parts were kept: the frame was not plain
+    /// (rule 28). The engine calls this method once after each frame.
     fn normalised(&mut self) -> Option<Odd> {
         None
     }
@@ -421,14 +427,14 @@ pub trait Writer: fmt::Debug + Send {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WriterOptions {
-    /// The text that appears in place of an answer of which everything was dropped, so that no turn is empty
-    /// (rule 21). `None`: nothing is inserted.
+    /// The text that is written in place of an answer that was dropped completely, so that no turn is empty (rule 21).
+    /// `None` inserts nothing.
     pub empty_notice: Option<Text>,
-    /// Whether frames that are not plain are written anew (rule 28). The engine sets it where a policy that is
-    /// enforced looks at the stream; without one every frame leaves as it came.
+    /// Whether frames that are not plain are written anew (rule 28). The engine sets this field where an enforced policy
+    /// looks at the stream; without such a policy every frame is written as its bytes.
     pub normalise: bool,
-    /// Whether the request asked for several choices, so that its client goes by their numbers. The engine takes it from
-    /// [`Request::choices`](crate::Request::choices).
+    /// Whether the request asked for several choices, so that the client goes by their numbers
+    /// ([`Request::choices`](crate::Request::choices)).
     pub several: bool,
 }
 
@@ -438,24 +444,24 @@ impl Default for WriterOptions {
     }
 }
 
-/// A frame on its way out, every part decided.
+/// A frame on its way to the client, every part decided.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Outgoing {
-    /// The frame as it came; `None` for one made here (inserted text or calls).
+    /// The frame of the upstream; `None` for inserted text and calls.
     pub frame: Option<Frame>,
-    /// Its parts, in order.
+    /// The parts of the frame, in order.
     pub parts: Vec<Part>,
 }
 
 impl Outgoing {
-    /// Whether every part is as it came.
+    /// Whether every part of the frame is kept.
     #[must_use]
     pub fn is_untouched(&self) -> bool {
         self.frame.is_some() && self.parts.iter().all(|part| part.fate == Fate::Kept)
     }
 
-    /// Whether it is the word of a stage to the next that a block is complete.
+    /// Whether this is the message of a stage to the next one that a block is complete.
     pub(crate) fn is_completion(&self) -> bool {
         self.frame.is_none() && self.parts.iter().all(|part| part.delta.kind == DeltaKind::Completed)
     }
@@ -465,21 +471,21 @@ impl Outgoing {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Part {
-    /// What it says; where `fate` is [`Edited`](Fate::Edited) or [`Inserted`](Fate::Inserted), what it is to say.
+    /// The delta of the part; where `fate` is [`Edited`](Fate::Edited) or [`Inserted`](Fate::Inserted), the delta to write.
     pub delta: Delta,
-    /// The block it belongs to, unique in the stream. Two parts of one block have the same key.
+    /// The block of the part. Keys are unique in a stream, and all parts of a block have the same key.
     pub key: Option<BlockKey>,
-    /// What becomes of it.
+    /// What the writer does with the part.
     pub fate: Fate,
 }
 
 impl Part {
-    /// Whether the upstream sent it.
+    /// Whether the upstream sent the part.
     pub(crate) fn came(&self) -> bool {
         self.fate != Fate::Inserted
     }
 
-    /// The numbered item that it belongs to.
+    /// The numbered item of the part.
     pub(crate) fn item(&self) -> Option<u32> {
         match self.delta.slot {
             Slot::At { item, .. } => Some(item),
@@ -488,21 +494,21 @@ impl Part {
     }
 }
 
-/// What becomes of a part.
+/// What the writer does with a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// Leaves as it came.
+    /// The part is written as it came.
     Kept,
-    /// Leaves with what its delta says now. For a call: the first part of a replaced call carries the name, id and
-    /// whole new arguments, its later parts are dropped.
+    /// The part is written with its new delta. The first part of a replaced call carries the name, the id and all of the new
+    /// arguments; the later parts of that call are dropped.
     Edited,
-    /// Was not in the upstream's frame: text, or a call with all its arguments, to be put here.
+    /// The part was not in the upstream's frame: text, or a call with all its arguments, that is written here.
     Inserted,
-    /// Does not leave.
+    /// The part is not written.
     Dropped,
 }
 
-/// Takes out the part for lines of a frame that are no event: a frame that is not plain is written without them
+/// Removes the part for lines of a frame that are no event: a frame that is not plain is written without such lines
 /// (rule 28).
 pub(crate) fn without_stray(frame: &Frame, parts: &mut Vec<Part>) {
     if frame.is_stray() {
@@ -510,19 +516,19 @@ pub(crate) fn without_stray(frame: &Frame, parts: &mut Vec<Part>) {
     }
 }
 
-/// The kind of the opaque block for lines that are no event and that nobody understands.
+/// The kind of the opaque block for lines that are no event of any format.
 pub(crate) const STRAY: &str = "stray";
 
 /// A format shared between streams.
 pub type SharedFormat = Arc<dyn WireFormat>;
 
-/// The formats that are looked for, in this order.
+/// The built-in formats, in the order in which they are tried.
 #[must_use]
 pub fn built_in() -> Vec<SharedFormat> {
     BUILT_IN.to_vec()
 }
 
-/// The formats that are looked for, once for all streams.
+/// The built-in formats, once for all streams.
 pub(crate) static BUILT_IN: LazyLock<[SharedFormat; 4]> = LazyLock::new(|| {
     [
         Arc::new(openai_chat::OpenAiChat),
@@ -538,25 +544,7 @@ pub fn named(name: &str) -> Option<SharedFormat> {
     built_in().into_iter().find(|format| format.name() == name)
 }
 
-/// The format that a whole body seems to be of, by its keys, where no format knows it for its own: a key may stand there
-/// twice, or in other letters, to a client that does not mind (rule 28).
-pub(crate) fn seeming(body: &[u8]) -> Option<SharedFormat> {
-    const KEYS: [(&str, &str); 4] = [
-        ("choices", "openai-chat"),
-        ("output", "openai-responses"),
-        ("content", "anthropic-messages"),
-        ("candidates", "gemini"),
-    ];
-    let body = std::str::from_utf8(body).ok()?;
-    let first = json::items(body).and_then(|items| items.first().copied());
-    let members = json::members(first.unwrap_or(body))?;
-    let (_, format) = KEYS.into_iter().find(|(key, _)| {
-        members.iter().any(|(name, _)| spelling::is_near(name.as_bytes(), key.as_bytes()))
-    })?;
-    named(format)
-}
-
-/// The format of a stream that told nothing: only comments, bare errors and `[DONE]` look the same in all.
+/// The format of a stream with nothing but comments, bare errors and `[DONE]`, which are the same in all formats.
 pub(crate) fn fallback() -> SharedFormat {
     Arc::new(openai_chat::OpenAiChat)
 }

@@ -1,11 +1,11 @@
-//! Why a frame is not plain.
+//! The reasons why a frame is not plain.
 
 use std::fmt;
 
-/// What keeps a frame from being *plain*: clients read it in different ways (rule 28).
+/// The reason why a frame is not *plain*: clients read the frame in different ways (rule 28).
 ///
-/// A plain frame leaves as its bytes. A frame that is not plain is written anew from what was judged, where at least
-/// one policy looks at the stream; the record of it has the action [`Normalised`](crate::Action::Normalised).
+/// A plain frame is written as its bytes. A frame that is not plain is written anew from the judged deltas, where at least
+/// one policy looks at the stream; the record of the frame has the action [`Normalised`](crate::Action::Normalised).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Odd {

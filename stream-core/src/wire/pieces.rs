@@ -1,25 +1,24 @@
-//! Strings that no block shows, and that some clients put together over the frames of a stream.
+//! Strings that are part of no block and that some clients concatenate over the frames of a stream.
 
 use super::{Piece, PieceName};
 use crate::json;
 
-/// Where a value stands.
+/// The place of a value in a document.
 pub(super) struct PiecePlace<'p> {
-    /// The names of what stands there: those who put lists together go by the `index` of an item, and put an item that is new
-    /// at its position.
+    /// The names of the value: clients that merge lists go by the `index` of an item, and put a new item at its position.
     names: [PieceName; 2],
-    /// What blocks show from here on.
+    /// The paths below this place that are part of a block.
     shown: Vec<&'p [&'p str]>,
     depth: u8,
 }
 
 impl<'p> PiecePlace<'p> {
-    /// The place of this name, of which blocks show what stands at these paths.
+    /// The place of this name; the values at the `shown` paths are part of a block.
     pub(super) fn new(name: PieceName, shown: Vec<&'p [&'p str]>) -> Self {
         Self { names: [name; 2], shown, depth: DEEPEST }
     }
 
-    /// The strings of a value that stands there.
+    /// The strings of the value at this place.
     pub(super) fn strings<'d>(&self, raw: &'d str, into: &mut Vec<Piece<'d>>) {
         let [first, second] = self.names;
         match raw.as_bytes().first() {
@@ -29,7 +28,7 @@ impl<'p> PiecePlace<'p> {
                 into.extend((second != first).then(|| Piece::new(second, raw)));
             }
             Some(b'{') if self.depth > 0 => {
-                // A type is said again, and never put together.
+                // Clients never concatenate types.
                 let members = json::members(raw).unwrap_or_default().into_iter();
                 for (key, value) in members.filter(|(key, _)| key != "type") {
                     let shown = self.shown.iter().filter(|path| path.first() == Some(&&*key));
@@ -52,5 +51,5 @@ impl<'p> PiecePlace<'p> {
     }
 }
 
-/// How deep a value is looked into.
+/// The greatest depth that is searched.
 const DEEPEST: u8 = 64;

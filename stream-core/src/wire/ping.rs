@@ -1,10 +1,10 @@
-//! Keep-alives of the upstream: events of two APIs that say nothing.
+//! Keep-alives of the upstream: events of two APIs without a meaning.
 
 use crate::json::{self, Object};
 use crate::wire::document::Value;
 
-/// Whether a ping says nothing beside its type, its number and, at one provider, a cost. Whoever does not go by the type reads
-/// what else is there.
+/// Whether a ping has nothing beside its type, its number and, at one provider, a cost. Clients that do not go by the type would
+/// read any other field.
 pub(super) fn is_bare(ping: Value<'_>) -> bool {
     ping.members().all(|(key, value)| match &*key {
         "type" => true,
@@ -14,7 +14,7 @@ pub(super) fn is_bare(ping: Value<'_>) -> bool {
     })
 }
 
-/// The data of a ping of this type that says nothing, with the number that it came with.
+/// The data of a ping with nothing but its type and its number.
 pub(super) fn bare(kind: &str, ping: Value<'_>) -> String {
     let number = ping.get("sequence_number").map(Value::raw).filter(|raw| json::count(raw).is_some());
     Object::new().string("type", kind).maybe("sequence_number", number).finish()

@@ -1,4 +1,4 @@
-//! The sink: puts events on the wire in the style of the stream, behind the border that the last frame may lack.
+//! The sink: writes events in the style of the stream, and completes the border that the last frame may lack.
 
 use std::borrow::Cow;
 
@@ -7,18 +7,18 @@ use bytes::Bytes;
 use crate::json;
 use crate::sse::{self, Frame, Framer};
 
-/// What the bytes of one response look like.
+/// The style of the bytes of one response.
 #[derive(Debug)]
 pub(super) struct Sink {
-    /// The line end of events made here.
+    /// The line end of made events.
     line_end: &'static str,
-    /// Line ends made here are those of the stream, rather than LF.
+    /// Made events have the line ends of the stream, rather than LF.
     follows: bool,
-    /// What the last bytes lack to end with an event border.
+    /// The bytes that the last frame lacks to end with an event border.
     missing: &'static str,
     /// Whether events have an `event` line: some servers write none.
     named: Option<bool>,
-    /// An event, rather than a comment, was written.
+    /// An event was written, rather than comments alone.
     has_events: bool,
 }
 
@@ -30,12 +30,12 @@ impl Default for Sink {
 }
 
 impl Sink {
-    /// A sink whose events end their lines as those of the stream do.
+    /// A sink whose events have the line ends of the stream.
     pub(super) fn following() -> Self {
         Self { follows: true, ..Self::default() }
     }
 
-    /// Learns the style of the stream from a frame and its data, before the frame leaves.
+    /// Learns the style of the stream from a frame and its data, before the frame is written.
     pub(super) fn learn(&mut self, frame: &Frame, data: Option<&[u8]>) {
         if self.follows && frame.is_terminated() {
             self.line_end = if frame.raw().ends_with(b"\r\n") { CRLF } else { LF };
@@ -46,7 +46,7 @@ impl Sink {
         }
     }
 
-    /// The line end of events made here.
+    /// The line end of made events.
     pub(super) fn line_end(&self) -> &'static str {
         self.line_end
     }
@@ -56,7 +56,7 @@ impl Sink {
         self.named.unwrap_or(true)
     }
 
-    /// Whether events have names; the first one tells by itself.
+    /// Whether events have names; where no event was written, whether the first one has.
     pub(super) fn is_named_or(&self, first: &Frame) -> bool {
         self.named.unwrap_or(first.is_named())
     }
@@ -66,12 +66,12 @@ impl Sink {
         self.missing.is_empty()
     }
 
-    /// Whether an event has left.
+    /// Whether an event was written.
     pub(super) fn has_events(&self) -> bool {
         self.has_events
     }
 
-    /// Writes a frame as it came.
+    /// Writes a frame as its bytes.
     pub(super) fn raw(&mut self, frame: &Frame, out: &mut Vec<Bytes>) {
         self.put(frame.raw().clone(), out);
         self.missing = self.missing(frame);
@@ -111,7 +111,7 @@ impl Sink {
         out.push(events);
     }
 
-    /// What a frame lacks to an event border.
+    /// The bytes that a frame lacks to end with an event border.
     fn missing(&self, frame: &Frame) -> &'static str {
         match (frame.raw().last(), self.line_end == CRLF) {
             _ if frame.is_terminated() => "",
@@ -124,7 +124,7 @@ impl Sink {
     }
 }
 
-/// The name of an event that is written anew: its own, or its type.
+/// The name of an event that is written anew: the name of the frame, or the type in the data.
 pub(super) fn name<'a>(frame: &'a Frame, json: &str) -> Option<Cow<'a, str>> {
     let of_type = || json::member(json, "type").and_then(json::unquote);
     frame.event().map(Cow::Borrowed).or_else(|| of_type().map(Cow::Owned))

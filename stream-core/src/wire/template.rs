@@ -1,7 +1,7 @@
-//! Templates: the JSON that is made here, written as it stands on the wire, with holes that know what may fill them.
+//! Templates: JSON of the writer's own, written as it stands on the wire, with typed holes.
 //!
-//! A format has all of its templates in its `templates.rs`. A template is a function: its holes are its arguments, so that one
-//! that is forgotten or of another type does not compile.
+//! All templates of a format stand in its `templates.rs`. A template is a function, and its holes are the arguments: a template
+//! with a missing hole, or with a value of another type, does not compile.
 
 use crate::json::{self, Object};
 
@@ -24,10 +24,10 @@ macro_rules! event {
 
 pub(super) use {event, object};
 
-/// An event that is made here.
+/// An event of a template.
 #[derive(Debug)]
 pub(super) struct MadeEvent {
-    /// What its `event` line says, where it has one.
+    /// The name on the `event` line, where there is one.
     pub(super) name: Option<&'static str>,
     pub(super) data: Object,
 }
@@ -39,8 +39,17 @@ impl MadeEvent {
     }
 }
 
-/// An object anew, of what came: in their order the fields that survive, since any other may hold a copy of what was dropped
-/// (rule 17). What is new stands in the place of the member of its name, or behind all that came; it may be nothing.
+/// A block or an item of a template.
+#[derive(Debug)]
+pub(super) struct Made {
+    /// The events that write the block to a stream.
+    pub(super) events: Vec<MadeEvent>,
+    /// The block as it stands in a whole response.
+    pub(super) document: String,
+}
+
+/// An object of the upstream, written anew: the `kept` fields in their order, since any other field may hold a copy of dropped
+/// payload (rule 17). New members stand in the place of the member of their name, or at the end; an empty object removes the member.
 pub(super) fn renewed<'n>(
     came: &str,
     kept: &[&str],
@@ -58,16 +67,16 @@ pub(super) fn renewed<'n>(
     new.iter().fold(renewed, |renewed, (_, members)| renewed.and(members))
 }
 
-/// What fills a hole as the value of a member: a string is quoted, a number is written, an absent value takes its member along.
+/// The value of a hole: a string is quoted, a number is written, and an absent value leaves out its member.
 pub(super) trait Member {
     fn add(self, name: &str, object: Object) -> Object;
 }
 
-/// JSON that stands as it is.
+/// JSON that is written as it is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Raw<S>(pub(super) S);
 
-/// Nothing, said.
+/// An explicit null.
 pub(super) const NULL: Raw<&str> = Raw("null");
 
 impl<S: AsRef<str>> Member for Raw<S> {

@@ -1,5 +1,5 @@
-//! The turn ledger: what has left of each choice. It alone says whether an emptied turn gets a notice (rule 21), and whether a
-//! refusal may end the stream (rule 20).
+//! The turn ledger: a record of what was written of each choice. The ledger alone decides whether an emptied turn gets a notice
+//! (rule 21), and whether a refusal may end the stream (rule 20).
 
 use std::collections::BTreeSet;
 
@@ -7,60 +7,60 @@ use crate::delta::{Channel, DeltaKind, Text};
 use crate::few::Few;
 use crate::wire::{Fate, Part, WriterOptions};
 
-/// The turns of one response, by the numbers of their choices. `T` is what a format keeps beside a turn.
+/// The turns of one response, by the numbers of their choices. `T` is the state of a format beside each turn.
 #[derive(Debug, Default)]
 pub(super) struct TurnLedger<T = ()> {
     turns: Few<Turn<T>>,
-    /// What an emptied turn says.
+    /// The text that is written in place of an emptied turn.
     notice: Option<Text>,
-    /// A terminal marker or an error has left.
+    /// A terminal marker or an error was written.
     ended: bool,
 }
 
-/// What has left of one choice.
+/// The record of what was written of one choice.
 #[derive(Debug, Default)]
 pub(super) struct Turn<T = ()> {
-    /// Something of it has left.
+    /// A delta of the choice was written.
     pub(super) opened: bool,
-    /// Something that a reader takes for an answer has left.
+    /// A delta that a reader takes for an answer was written.
     answered: bool,
     /// Payload was dropped, reasoning aside.
     withheld: bool,
-    /// Reasoning has left, and reasoning was dropped: a loss only if none of it left.
+    /// Reasoning was written, and reasoning was dropped: a loss only if no reasoning was written.
     thought: bool,
     thought_withheld: bool,
-    /// A finish has left.
+    /// A finish was written.
     finished: bool,
-    /// The calls that have left in part, by the numbers that the format gives them.
+    /// The calls that were written in part, by the numbers that the format gives them.
     half: BTreeSet<u64>,
-    /// What the format keeps.
+    /// The state of the format.
     pub(super) own: T,
 }
 
-/// What a part is to the reader of a turn.
+/// The weight of a part in its turn: whether a reader takes the part for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
     /// An answer, or a part of one.
     Answer,
     /// Reasoning.
     Thought,
-    /// Payload whose loss counts, and which is no answer by itself.
+    /// Payload that is no answer by itself, but whose loss counts.
     Aside,
-    /// Nothing that a policy decides over.
+    /// A part that no policy decides over.
     Nothing,
 }
 
-/// Which choices a refusal may finish, by what the clients of a format make of one that finishes some of them.
+/// The choices that a refusal may finish, which depends on the clients of a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RefusalRule {
-    /// All or none: behind the first finish the answer ends with an error.
+    /// All choices or none: after the first finish the answer ends with an error.
     Together,
-    /// Those that are open: behind the last finish the answer ends with an error.
+    /// The open choices: after the last finish the answer ends with an error.
     Each,
 }
 
 impl Weight {
-    /// What a delta is where every payload but reasoning answers.
+    /// The weight of a delta in a format where every payload but reasoning is an answer.
     pub(super) fn of(kind: &DeltaKind) -> Self {
         match kind {
             DeltaKind::Text { channel: Channel::Reasoning, .. } => Self::Thought,
@@ -80,22 +80,22 @@ impl<T: Default> TurnLedger<T> {
         self.turns.or_default(choice)
     }
 
-    /// The turn of a choice that the stream has shown.
+    /// The turn of a choice, if the stream has had a delta of the choice.
     pub(super) fn known(&self, choice: u32) -> Option<&Turn<T>> {
         self.turns.get(choice)
     }
 
-    /// The same, to be changed.
+    /// As [`known`](Self::known), mutably.
     pub(super) fn known_mut(&mut self, choice: u32) -> Option<&mut Turn<T>> {
         self.turns.get_mut(choice)
     }
 
-    /// The turns that the stream has shown.
+    /// The turns of the choices that the stream has had deltas of.
     pub(super) fn turns(&self) -> impl Iterator<Item = &Turn<T>> {
         self.turns.values()
     }
 
-    /// The choices that the stream has shown; the first where it has shown none.
+    /// The choices that the stream has had deltas of; the first choice where there were none.
     pub(super) fn choices(&self) -> Vec<u32> {
         match self.turns.is_empty() {
             true => vec![0],
@@ -103,7 +103,7 @@ impl<T: Default> TurnLedger<T> {
         }
     }
 
-    /// Takes note of a part that leaves, or does not. Answers with its turn.
+    /// Records a part that is written or dropped, and returns its turn.
     pub(super) fn note(&mut self, part: &Part, fate: Fate, weight: Weight) -> Option<&mut Turn<T>> {
         let leaves = fate != Fate::Dropped;
         if matches!(part.delta.kind, DeltaKind::Terminal | DeltaKind::Error(_)) {
@@ -118,7 +118,8 @@ impl<T: Default> TurnLedger<T> {
         Some(turn)
     }
 
-    /// The choices that end with this part, emptied, and what each says in the place of an answer. They are answered with that.
+    /// The choices that end with this part and are emptied, each with the notice to write in place of an answer. The notices
+    /// are recorded as written.
     pub(super) fn notices(&mut self, part: &Part, fate: Fate) -> Vec<(u32, Text)> {
         let ending = match part.delta.kind {
             _ if fate == Fate::Dropped || self.ended => return Vec::new(),
@@ -131,7 +132,7 @@ impl<T: Default> TurnLedger<T> {
         ending.into_iter().filter_map(|choice| Some((choice, self.notice(choice)?))).collect()
     }
 
-    /// What a turn that ends now says in the place of an answer, if it is emptied. It is answered with that.
+    /// The notice to write in place of the answer, if a turn that ends now is emptied. The notice is recorded as written.
     pub(super) fn notice(&mut self, choice: u32) -> Option<Text> {
         let notice = self.notice.clone()?;
         let turn = self.turns.get_mut(choice).filter(|turn| turn.is_emptied())?;
@@ -139,8 +140,8 @@ impl<T: Default> TurnLedger<T> {
         Some(notice)
     }
 
-    /// The choices that a refusal has to finish; `None` where it would complete a half call, or follow a finish that the
-    /// format's rule lets no refusal follow.
+    /// The choices that a refusal has to finish; `None` where a refusal would complete a half-written call, or where the
+    /// format allows no refusal after the finish of another choice.
     pub(super) fn refusable(&self, rule: RefusalRule) -> Option<Vec<u32>> {
         let mut open = self.choices();
         open.retain(|choice| self.turns.get(*choice).is_none_or(|turn| !turn.finished));
@@ -153,20 +154,20 @@ impl<T: Default> TurnLedger<T> {
         self.ended
     }
 
-    /// Ends the response; false if it had ended before.
+    /// Ends the response; false if the response had ended before.
     pub(super) fn end(&mut self) -> bool {
         !std::mem::replace(&mut self.ended, true)
     }
 }
 
 impl<T> Turn<T> {
-    /// An answer made here leaves.
+    /// Records that an inserted answer is written.
     pub(super) fn answer(&mut self) {
         self.opened = true;
         self.answered = true;
     }
 
-    /// A finish leaves, and completes the calls that were half.
+    /// Records that a finish is written, which completes the half-written calls.
     pub(super) fn finish(&mut self) {
         self.finished = true;
         self.half.clear();
@@ -176,27 +177,27 @@ impl<T> Turn<T> {
         self.finished
     }
 
-    /// A call leaves in part: more of it is to come.
+    /// Records that a call is written in part.
     pub(super) fn half_call(&mut self, call: u64) {
         self.half.insert(call);
     }
 
-    /// A call is complete, or not of this turn.
+    /// Records that a call is complete, or does not belong to this turn.
     pub(super) fn whole_call(&mut self, call: u64) {
         self.half.remove(&call);
     }
 
-    /// All calls are complete.
+    /// Records that all calls are complete.
     pub(super) fn whole_calls(&mut self) {
         self.half.clear();
     }
 
-    /// Whether a call has left in part.
+    /// Whether a call was written in part.
     pub(super) fn is_half(&self, call: u64) -> bool {
         self.half.contains(&call)
     }
 
-    /// Takes note of payload of which something leaves, or is lost.
+    /// Records payload that is written, or lost.
     fn weigh(&mut self, weight: Weight, leaves: bool, is_lost: bool) {
         match weight {
             Weight::Answer => {
@@ -212,7 +213,7 @@ impl<T> Turn<T> {
         }
     }
 
-    /// Whether nothing is left of its answer, though there was something.
+    /// Whether the turn had an answer, and nothing of the answer was written.
     fn is_emptied(&self) -> bool {
         let is_lost = self.withheld || (self.thought_withheld && !self.thought);
         is_lost && !self.answered

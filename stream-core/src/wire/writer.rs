@@ -1,4 +1,4 @@
-//! The writer: what the writers of all formats do in the same way, over what a format says of itself.
+//! The writer: the work that is the same in all formats, over the parts that a format supplies.
 
 use std::fmt;
 
@@ -9,9 +9,10 @@ use super::template::MadeEvent;
 use super::turn::{RefusalRule, TurnLedger};
 use super::{Ending, EndingKind, Fate, Odd, Outgoing, Part, Writer, WriterOptions, without_stray};
 use crate::delta::DeltaKind;
+use crate::json;
 use crate::sse::Frame;
 
-/// What every writer keeps of one response. `T` is what its format keeps beside a turn.
+/// The state of every writer for one response. `T` is the state of a format beside each turn.
 #[derive(Debug, Default)]
 pub(super) struct WireState<T = ()> {
     /// Frames that are not plain are written anew (rule 28).
@@ -20,15 +21,15 @@ pub(super) struct WireState<T = ()> {
     several: bool,
     pub(super) turns: TurnLedger<T>,
     pub(super) sink: Sink,
-    /// The data of the last frame with token counts, whether it left or not: an ending repeats them.
+    /// The data of the last frame with token counts, written or not: an ending repeats the counts.
     pub(super) usage: Option<Bytes>,
-    /// Bytes of inserted text that found no place.
+    /// The number of bytes of inserted text that were discarded, since the format allows no text there.
     pub(super) unplaced: usize,
-    /// Why the frame under way is written anew (rule 28).
+    /// The reason why the current frame is written anew (rule 28).
     pub(super) odd: Option<Odd>,
-    /// Every part of it is kept.
+    /// Every part of the current frame is kept.
     untouched: bool,
-    /// Why a frame was written anew of which every part was kept; it is asked for once.
+    /// The reason why a frame was written anew although every part was kept; the engine takes the reason once.
     normalised: Option<Odd>,
 }
 
@@ -38,8 +39,7 @@ impl<T: Default> WireState<T> {
         Self { normalise, several, turns: TurnLedger::new(options), sink, ..Self::default() }
     }
 
-    /// A frame is about to be written, which clients read in different ways if it is odd. Where it is written anew, lines that
-    /// are no event are no part of it.
+    /// Begins a frame, which is written anew if it is odd. Lines that are no event are then left out of the parts.
     pub(super) fn enter(&mut self, frame: &Frame, odd: Option<Odd>, parts: &mut Vec<Part>) {
         self.odd = None;
         self.untouched = parts.iter().all(|part| part.fate == Fate::Kept);
@@ -49,7 +49,7 @@ impl<T: Default> WireState<T> {
         }
     }
 
-    /// The frame under way is written anew for this reason, if there is one and none before it.
+    /// Sets the reason why the current frame is written anew; the first reason stays.
     pub(super) fn mark(&mut self, odd: Option<Odd>) {
         self.odd = self.odd.or(odd).filter(|_| self.normalise);
         self.normalised = self.normalised.or(self.odd.filter(|_| self.untouched));
@@ -62,7 +62,13 @@ impl<T: Default> WireState<T> {
         }
     }
 
-    /// Whether a choice has to stand where a reader by position finds it, too: the request did not ask for several.
+    /// The token counts of the last frame that had them, as JSON, at this path of its data.
+    pub(super) fn usage_at(&self, path: &[&str]) -> Option<&str> {
+        json::find(std::str::from_utf8(self.usage.as_ref()?).ok()?, path)
+    }
+
+    /// Whether the position of a choice has to be its number: clients that did not ask for several choices may go by
+    /// position.
     pub(super) fn by_position(&self) -> bool {
         self.normalise && !self.several
     }
@@ -93,9 +99,9 @@ pub(super) trait WholeBody: Templates {
     }
 }
 
-/// What a format says to its writer: its capabilities, its templates, and what becomes of a frame, in its `write.rs`.
+/// The parts that a format supplies: its capabilities, its templates, and how a frame is written. In the format's `write.rs`.
 pub(super) trait Grammar: WholeBody + fmt::Debug + Send {
-    /// What the format keeps beside a turn.
+    /// The state of the format beside each turn.
     type Own: fmt::Debug + Default + Send;
 
     /// Which choices a refusal may finish.
@@ -108,26 +114,26 @@ pub(super) trait Grammar: WholeBody + fmt::Debug + Send {
     /// Writes a frame whose parts are all decided.
     fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>);
 
-    /// Writes what waits for frames that will not come.
+    /// Writes the frames that waited for others, at the end of the stream.
     fn flush(&mut self, _out: &mut Vec<Bytes>) {}
 
-    /// Opens the response, if nothing of it has left.
+    /// Opens the response, if nothing of the response was written.
     fn open(&mut self, _out: &mut Vec<Bytes>) {}
 
-    /// Refuses the choices: closes what is open, says the message and finishes each.
+    /// Refuses the choices: closes open blocks, writes the message and finishes each choice.
     fn refuse(&mut self, choices: &[u32], message: &str, out: &mut Vec<Bytes>);
 
-    /// Writes an event that is made here.
+    /// Writes an event of a template.
     fn emit(&mut self, event: MadeEvent, out: &mut Vec<Bytes>) {
         self.state_mut().sink.event(event.name, &event.data.finish(), out);
     }
 
-    /// Whether more text of an open block would be written as its bytes, as far as the format knows.
+    /// Whether the format would write more text of an open block as its bytes.
     fn is_idle(&self) -> bool {
         false
     }
 
-    /// How many bytes of frames wait to be written.
+    /// The number of bytes in frames that wait to be written.
     fn held(&self) -> usize {
         0
     }
@@ -169,7 +175,7 @@ impl<G: Grammar> Writer for FormatWriter<G> {
         if let Some(frame) = &body.frame {
             grammar.state_mut().enter(frame, frame.odd(), &mut body.parts);
         }
-        // Of a body that could not be read there is no frame, and an ending all the same.
+        // A body that could not be decoded has no frame, but an ending.
         let came = body.frame.as_ref().map(|frame| frame.raw().clone()).unwrap_or_default();
         let written = match ending {
             None if untouched && grammar.state().odd.is_none() => came,
@@ -206,17 +212,17 @@ impl<G: Grammar> Writer for FormatWriter<G> {
     }
 }
 
-/// What a frame says to a client, also to a lenient one.
+/// The data of a frame, also the data that only lenient clients read.
 pub(super) fn data(frame: &Frame) -> Option<Bytes> {
     frame.data().or_else(|| frame.lenient_data())
 }
 
-/// The event of a frame alone, without the lines that belong to no event.
+/// A frame with the event alone, without the lines that belong to no event.
 pub(super) fn event_only(frame: &Frame) -> Option<Frame> {
     let data = data(frame)?;
     let json = std::str::from_utf8(&data).ok()?;
     sink::frame(sink::name(frame, json).as_deref(), json)
 }
 
-/// A keep-alive that all but one API's clients accept.
+/// The keep-alive of all APIs but Gemini.
 pub(super) const COMMENT: &str = ": keep-alive\n\n";

@@ -1,9 +1,10 @@
 //! Reading content blocks: as an event opens them, and whole.
 
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Runs, Slot, Text};
-use crate::wire::document::Value;
+use crate::wire::document::{Value, is_void};
 use crate::wire::{DecodeError, Decoded};
 
+use super::kinds::{SERVER_TOOLS, is_result, runs};
 use super::normal;
 
 /// The choice of every block: a message has only one.
@@ -22,17 +23,7 @@ pub(super) fn whole(block: Value<'_>, position: usize, into: &mut Decoded) -> Re
     Ok(())
 }
 
-/// Who runs an opaque block.
-pub(super) fn runs(kind: &str) -> Runs {
-    if SERVER_BLOCKS.contains(&kind) || kind.ends_with("_tool_result") { Runs::Server } else { Runs::Unknown }
-}
-
-/// Whether a block is known to be no call, whatever it says of a name: a result, or something that was made.
-pub(super) fn is_result(kind: &str) -> bool {
-    runs(kind) == Runs::Server && !matches!(kind, "server_tool_use" | "mcp_tool_use")
-}
-
-/// Whether a block is about to be filled by events, or is all there.
+/// Whether the deltas of a block follow, or the block is whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BlockForm {
     Opened,
@@ -41,7 +32,7 @@ enum BlockForm {
 
 fn read(block: Value<'_>, index: u32, form: BlockForm, into: &mut Decoded) -> Result<(), DecodeError> {
     let kind = block.word("type");
-    into.odd = into.odd.or(normal::block_oddness(kind.as_deref(), block));
+    into.mark(normal::block_oddness(kind.as_deref(), block));
     let says = |kind| Delta::new(CHOICE, Slot::item(index), kind).at(block.span());
     let mut push = |kind| into.deltas.push(says(kind));
     match kind.as_deref() {
@@ -50,11 +41,12 @@ fn read(block: Value<'_>, index: u32, form: BlockForm, into: &mut Decoded) -> Re
             if let Some(text) = block.filled("text")? {
                 push(DeltaKind::Text { channel: Channel::Content, text });
             }
-            if block.get("citations").is_some_and(|citations| !is_empty_array(citations.raw())) {
+            let is_cited = |list: Value<'_>| !is_void(list.raw()) || list.raw().starts_with('{');
+            if block.get("citations").is_some_and(is_cited) {
                 push(DeltaKind::Annotation { ahead: false });
             }
         }
-        // A signature that is already there stays with the start: both always leave (rule 22).
+        // A signature in the block needs no delta: the start of a thinking block is always written (rule 22).
         Some("thinking") => {
             push(DeltaKind::Start { channel: Channel::Reasoning });
             if let Some(text) = block.filled("thinking")? {
@@ -67,7 +59,7 @@ fn read(block: Value<'_>, index: u32, form: BlockForm, into: &mut Decoded) -> Re
             let bytes = block.raw().len();
             let name = block.word("name").filter(|name| !name.is_empty() && !is_result(kind));
             let runs = match (kind, name.as_deref()) {
-                // Some clients hand it out as a call of their own.
+                // Some clients treat the block as a call of their own.
                 ("server_tool_use", Some(name)) if !SERVER_TOOLS.contains(&name) => Runs::Unknown,
                 _ => runs(kind),
             };
@@ -105,40 +97,5 @@ fn call(block: Value<'_>, form: BlockForm) -> Result<CallDelta, DecodeError> {
 
 /// Whether the `input` of a call that opens is the usual placeholder, which the events to come replace.
 pub(super) fn is_empty_input(input: &str) -> bool {
-    is_empty_between(input, '{', '}') || input == r#""""# || input == "null"
+    input == r#""""# || (is_void(input) && !input.starts_with('['))
 }
-
-fn is_empty_array(raw: &str) -> bool {
-    is_empty_between(raw, '[', ']')
-}
-
-fn is_empty_between(raw: &str, open: char, close: char) -> bool {
-    raw.strip_prefix(open)
-        .and_then(|rest| rest.strip_suffix(close))
-        .is_some_and(|inner| inner.trim_ascii().is_empty())
-}
-
-/// The tools of the API's own that `server_tool_use` can name.
-const SERVER_TOOLS: &[&str] = &[
-    "web_search",
-    "web_fetch",
-    "code_execution",
-    "bash_code_execution",
-    "text_editor_code_execution",
-    "tool_search_tool_regex",
-    "tool_search_tool_bm25",
-    "advisor",
-];
-
-/// The blocks of which it is known that the client has nothing to run; results are known by how they end.
-const SERVER_BLOCKS: &[&str] = &[
-    "redacted_thinking",
-    "server_tool_use",
-    "mcp_tool_use",
-    "container_upload",
-    "compaction",
-    "compaction_delta",
-    "search_result",
-    "document",
-    "image",
-];

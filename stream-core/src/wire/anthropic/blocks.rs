@@ -1,20 +1,20 @@
-//! Which blocks are open, which of them are on the wire, and under which number.
+//! The open blocks, and their numbers on the wire.
 
 use crate::block::BlockKey;
 use crate::delta::{Channel, DeltaKind, Runs};
 use crate::few::Few;
 use crate::wire::numbering::WireNumbering;
 
-/// The blocks of a message as the client has them. However many are open, a look at one is cheap: a server may never stop any.
+/// The blocks of a message as the client has them. Finding one is cheap however many are open: a server may never stop any.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    /// Events go by number, too, where positions count.
+    /// Numbers on the wire are positions, and an event without a known key goes by its number.
     dense: bool,
-    /// Blocks that have not been stopped, dropped ones included: what comes for those must not leave.
+    /// Blocks that have not stopped, dropped ones included: later events of a dropped block are dropped.
     open: Few<OpenBlock, Place>,
-    /// How many blocks have started.
+    /// The number of blocks that have started.
     started: u32,
-    /// How many of the open ones are on the wire, and how many of these are texts.
+    /// The number of open blocks on the wire, and the number of texts among them.
     on_wire: u32,
     texts: u32,
     numbering: WireNumbering,
@@ -29,7 +29,7 @@ impl Blocks {
         Self { dense, numbering: WireNumbering::new(dense), ..Self::default() }
     }
 
-    /// A block starts upstream. Gives its number on the wire, if it leaves.
+    /// Records the start of an upstream block, and returns its number on the wire; `None` if the block is dropped.
     pub(super) fn start(
         &mut self,
         key: Option<BlockKey>,
@@ -47,7 +47,7 @@ impl Blocks {
         number
     }
 
-    /// The block of a later event; for one that never started here, as if it had left.
+    /// The number on the wire for a later event; for a block without a start, as if the start had been written.
     pub(super) fn find(&self, key: Option<BlockKey>, upstream: u32) -> Option<u64> {
         match self.look(key, upstream) {
             Some((_, block)) => block.number,
@@ -61,38 +61,39 @@ impl Blocks {
         self.look(key, upstream).is_some()
     }
 
-    /// Whether a block is open that may have arguments.
+    /// Whether the open block may have arguments.
     pub(super) fn takes_input(&self, key: Option<BlockKey>, upstream: u32) -> bool {
         let kind = self.look(key, upstream).map(|(_, block)| block.kind);
         matches!(kind, Some(BlockKind::Call | BlockKind::Opaque(_)))
     }
 
-    /// Ends the block that is open under a number which the upstream gives to another one; answers with its number on the
-    /// wire, where positions count.
+    /// Ends the open block whose number the upstream gives to a new block, where numbers are positions. Returns the number
+    /// of the ended block on the wire.
     pub(super) fn displace(&mut self, upstream: u32) -> Option<u64> {
         let (place, _) = self.latest(upstream, u32::MAX).filter(|_| self.dense)?;
         self.close(place)
     }
 
-    /// A block stops. Gives its number on the wire, if it left.
+    /// Records the stop of a block, and returns its number on the wire; `None` if the block was dropped.
     pub(super) fn stop(&mut self, key: Option<BlockKey>, upstream: u32) -> Option<u64> {
         let (place, _) = self.look(key, upstream)?;
         self.close(place)
     }
 
-    /// Takes the next number for a block of our own, which starts and stops at once.
+    /// Takes the next number for an inserted block, which starts and stops at once.
     pub(super) fn insert(&mut self, kind: BlockKind) -> u64 {
         self.call_left |= kind == BlockKind::Call;
         self.numbering.insert()
     }
 
-    /// The text block that is open on the wire, the one that started last.
+    /// The number of the last text block that is open on the wire.
     pub(super) fn open_text(&self) -> Option<u64> {
         let texts = self.open.iter().filter(|(_, block)| self.texts > 0 && block.is_text());
         texts.max_by_key(|((_, started), _)| *started).and_then(|(_, block)| block.number)
     }
 
-    /// Forgets the blocks that are open on the wire and gives their numbers, in the order of their starts: whoever asks stops them.
+    /// Removes the blocks that are open on the wire and returns their numbers, in the order of their starts. The caller stops
+    /// them.
     pub(super) fn close_all(&mut self) -> Vec<u64> {
         (self.on_wire, self.texts) = (0, 0);
         let open = std::mem::take(&mut self.open);
@@ -107,13 +108,13 @@ impl Blocks {
         self.on_wire > 0
     }
 
-    /// Whether a call has left; no text may follow it (rule 21).
+    /// Whether a call was written; no text may follow it (rule 21).
     pub(super) fn call_left(&self) -> bool {
         self.call_left
     }
 
-    /// The latest open block with that key; events that have no key go by number, and so does what one adapter writes
-    /// into a block of another kind.
+    /// The latest open block with that key. Events without a key go by number, as do the deltas that one adapter writes into
+    /// a block of another kind.
     fn look(&self, key: Option<BlockKey>, upstream: u32) -> Option<(Place, &OpenBlock)> {
         let latest = self.latest(upstream, u32::MAX);
         let mut at = latest;
@@ -139,7 +140,7 @@ impl Blocks {
     }
 }
 
-/// What a block is to the one who writes it.
+/// The kind of a block, for the writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockKind {
     Text,
@@ -149,7 +150,7 @@ pub(super) enum BlockKind {
 }
 
 impl BlockKind {
-    /// Whether a client may run it: stopping it before its end would make it look whole.
+    /// Whether a client may run the block: a stop before its end would make the block look whole.
     pub(super) fn may_run(self) -> bool {
         matches!(self, Self::Call | Self::Opaque(Runs::Unknown))
     }
@@ -169,7 +170,7 @@ impl BlockKind {
 #[derive(Debug)]
 struct OpenBlock {
     key: Option<BlockKey>,
-    /// Its number on the wire; `None` if it was dropped.
+    /// The number on the wire; `None` if the block was dropped.
     number: Option<u64>,
     kind: BlockKind,
 }

@@ -1,7 +1,7 @@
-//! What this format knows: the objects of events and messages, with their keys, and how their fields are read.
+//! The grammar: the objects of events and messages, with their keys, and the readers of their fields.
 //!
-//! A field is looked into only where it is needed: a provider may send `null`, or something else altogether, in any field
-//! nobody reads.
+//! A field is read only where it is needed: a provider may send `null`, or a value of another type, in any field that no
+//! client reads.
 
 use crate::delta::{FinishKind, FinishReason, Text, UpstreamError, Usage};
 use crate::wire::DecodeError;
@@ -16,7 +16,7 @@ pub(super) static EVENT: Table = Table::new(&[
     ("message", Of::Object(&MESSAGE)),
     ("usage", Of::Object(&COUNTS)),
     ("error", Of::Object(&ERROR)),
-    // No fields of this format: what clients of chat and of Gemini look for.
+    // No fields of this format: clients of chat and of Gemini look for them.
     ("choices", Of::Leaf),
     ("candidates", Of::Leaf),
 ]);
@@ -58,12 +58,12 @@ static COUNTS: Table = Table::loose(&[("input_tokens", Of::Leaf), ("output_token
 
 static ERROR: Table = Table::loose(&[("type", Of::Leaf), ("message", Of::Leaf)]);
 
-/// The fields of a message that survive its being written anew, `content` and the stop fields aside.
+/// The fields before `content` of a message that is written anew.
 pub(super) const KEPT_OF_MESSAGE: &[&str] = &["id", "type", "role", "model"];
-/// Those that come after the content.
+/// The fields behind `content` and the stop fields of a message that is written anew.
 pub(super) const KEPT_BEHIND_CONTENT: &[&str] = &["container", "context_management", "usage"];
 
-/// What tells an event or a message of this format from all others, however odd the rest of it is.
+/// The keys that distinguish an event or a message of this format from all others, however odd the rest is.
 pub(super) static PROBE: Table = Table::loose(&[("type", Of::Leaf), ("content", Of::Leaf)]);
 
 /// A field that has to be an object.
@@ -74,7 +74,7 @@ pub(super) fn object<'d>(parent: Value<'d>, name: &str) -> Result<Value<'d>, Dec
     }
 }
 
-/// The number of a block. Without one a client cannot tell where an event belongs.
+/// The number of a block. Without a number a client cannot assign an event to its block.
 pub(super) fn index(event: Value<'_>) -> Result<u32, DecodeError> {
     let field = event.get("index");
     field
@@ -104,7 +104,7 @@ pub(super) fn usage(parent: Value<'_>) -> Option<Usage> {
     Some(Usage { input: number("input_tokens"), output: number("output_tokens"), total: None })
 }
 
-/// What an error says of itself, in whatever shape it came.
+/// An upstream error, an object or a string.
 pub(super) fn error(error: Value<'_>) -> UpstreamError {
     let text = |field: Option<Value<'_>>| field.and_then(Value::string).map(Text::from);
     match error.is_object() {

@@ -1,8 +1,9 @@
-//! Inserted text and calls: where they may stand, and when (rule 21).
+//! The places of inserted text and calls (rule 21).
 
 use bytes::Bytes;
 
-use crate::delta::{CallDelta, Channel, DeltaKind};
+use crate::delta::{Channel, DeltaKind};
+use crate::wire::template::Made;
 use crate::wire::writer::Grammar as _;
 use crate::wire::{Fate, Part};
 
@@ -12,7 +13,7 @@ use super::templates;
 use super::write::MessagesWriter;
 
 impl MessagesWriter {
-    /// What waits leaves before a finish, and where everything was dropped the notice does (rule 21).
+    /// Writes waiting insertions before a finish, and the notice where the turn is emptied (rule 21).
     pub(super) fn complete(&mut self, out: &mut Vec<Bytes>) {
         self.settle(true, out);
         let is_open = !self.state.turns.turn(CHOICE).is_finished();
@@ -22,8 +23,8 @@ impl MessagesWriter {
         }
     }
 
-    /// Writes what waits, as far as the blocks on the wire allow: text goes into an open text block, all else
-    /// between blocks. Text after a call is no place (rule 21), nor is anything after the finish.
+    /// Writes waiting insertions as far as the blocks on the wire allow: text into an open text block, all else
+    /// between blocks. Text behind a call is discarded (rule 21), as is anything behind the finish.
     pub(super) fn settle(&mut self, at_end: bool, out: &mut Vec<Bytes>) {
         let turn = self.state.turns.turn(CHOICE);
         let opened = turn.opened;
@@ -52,14 +53,14 @@ impl MessagesWriter {
         }
     }
 
-    /// Puts the inserted ones of these parts in.
+    /// Inserts the inserted parts among these.
     pub(super) fn insert_all(&mut self, parts: &[Part], out: &mut Vec<Bytes>) {
         for part in parts.iter().filter(|part| part.fate == Fate::Inserted) {
             self.insert(&part.delta.kind, out);
         }
     }
 
-    /// Puts text or a call in, or lets it wait.
+    /// Inserts text or a call, now or when the open block has stopped.
     pub(super) fn insert(&mut self, kind: &DeltaKind, out: &mut Vec<Bytes>) {
         match kind {
             DeltaKind::Text { text, .. } if text.is_empty() => {}
@@ -72,55 +73,39 @@ impl MessagesWriter {
         }
     }
 
-    /// A block that the upstream did not send: start, one delta, stop.
+    /// Writes a block that the upstream did not send.
     fn own_block(&mut self, kind: &DeltaKind, out: &mut Vec<Bytes>) {
-        let (number, block, delta) = match kind {
-            DeltaKind::Text { text, .. } => {
-                let number = self.blocks.insert(BlockKind::Text);
-                (
-                    number,
-                    templates::text_block(""),
-                    Some(templates::text_delta(number, Channel::Content, text)),
-                )
-            }
-            DeltaKind::Call(call) => {
-                let number = self.blocks.insert(BlockKind::Call);
-                let arguments = call.arguments.as_deref().filter(|arguments| !arguments.is_empty());
-                let delta = arguments.map(|arguments| templates::input_delta(number, arguments));
-                (number, templates::call_block("{}", &named(call, number), "{}"), delta)
-            }
-            _ => return,
-        };
-        self.state.turns.turn(CHOICE).answer();
-        self.emit(templates::block_start(number, &block), out);
-        if let Some(delta) = delta {
-            self.emit(delta, out);
+        for event in self.made(kind).into_iter().flat_map(|made| made.events) {
+            self.emit(event, out);
         }
-        self.emit(templates::block_stop(number), out);
     }
 
-    /// Puts text or a call among the blocks of a message that is written whole.
+    /// Inserts text or a call among the blocks of a message that is written whole.
     pub(super) fn insert_whole(&mut self, kind: &DeltaKind, content: &mut Vec<String>) {
-        match kind {
-            DeltaKind::Text { text, .. } if !text.is_empty() && !self.blocks.call_left() => {
-                self.blocks.insert(BlockKind::Text);
-                content.push(templates::text_block(text));
-            }
-            DeltaKind::Call(call) => {
-                let number = self.blocks.insert(BlockKind::Call);
-                let input = templates::whole_input(call.arguments.as_deref());
-                content.push(templates::call_block("{}", &named(call, number), &input));
-            }
-            kind => {
-                self.state.unplaced += text_of(kind).len();
-                return;
-            }
+        let has_place = match kind {
+            DeltaKind::Text { text, .. } => !text.is_empty() && !self.blocks.call_left(),
+            _ => true,
+        };
+        let made = if has_place { self.made(kind) } else { None };
+        match made {
+            Some(made) => content.push(made.document),
+            None => self.state.unplaced += text_of(kind).len(),
         }
+    }
+
+    /// The block for inserted text or an inserted call, with the next number.
+    fn made(&mut self, kind: &DeltaKind) -> Option<Made> {
+        let made = match kind {
+            DeltaKind::Text { text, .. } => templates::made_text(self.blocks.insert(BlockKind::Text), text),
+            DeltaKind::Call(call) => templates::made_call(self.blocks.insert(BlockKind::Call), call),
+            _ => return None,
+        };
         self.state.turns.turn(CHOICE).answer();
+        Some(made)
     }
 }
 
-/// The text that is inserted; empty for a call.
+/// The inserted text; empty for a call.
 fn text_of(kind: &DeltaKind) -> &str {
     match kind {
         DeltaKind::Text { text, .. } => text,
@@ -128,16 +113,10 @@ fn text_of(kind: &DeltaKind) -> &str {
     }
 }
 
-/// Where inserted text or an inserted call goes.
+/// The place of inserted text or an inserted call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     OpenText(u64),
     Block,
     Nowhere,
-}
-
-/// A call with an id: a client's answer has to name it.
-fn named(call: &CallDelta, number: u64) -> CallDelta {
-    let id = call.id.clone().unwrap_or_else(|| format!("toolu_inserted_{number}").into());
-    CallDelta { id: Some(id), ..call.clone() }
 }

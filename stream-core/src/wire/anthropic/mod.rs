@@ -1,13 +1,13 @@
 //! Anthropic Messages: a message of numbered blocks, each opened, filled and closed by events of its own.
 //!
-//! Every block is one slot, [`Slot::item`](crate::delta::Slot::item) of its `index`; there is one choice, 0. A client
-//! runs `tool_use` blocks (rule 7), wherever they stand: opened by an event, with `input` already filled, or in the
-//! `content` of `message_start`.
+//! Every block is one slot, [`Slot::item`](crate::delta::Slot::item) of its `index`; there is one choice, 0. Clients run
+//! `tool_use` blocks (rule 7) in every form: opened by an event, with `input` already filled, or in the `content` of
+//! `message_start`.
 //!
 //! # Copies
 //!
-//! The format says things once, but for citations, which quote beside the text they belong to: `citations_delta` and
-//! a text block's `citations` are [annotations](crate::delta::DeltaKind::Annotation) of their block (rule 19).
+//! The only copies are citations, which quote beside the text that they belong to: `citations_delta` and the `citations`
+//! of a text block are [annotations](crate::delta::DeltaKind::Annotation) of their block (rule 19).
 //!
 //! # Reading
 //!
@@ -34,6 +34,7 @@ mod block;
 mod blocks;
 mod grammar;
 mod insert;
+mod kinds;
 mod normal;
 mod order;
 mod read;
@@ -87,22 +88,16 @@ impl WireFormat for Anthropic {
     }
 
     fn traits(&self) -> Traits {
-        Traits {
-            restates: false,
-            text_after_call: false,
-            finish_is_terminal: false,
-            arguments_are_json: true,
-            reasoning_is_signed: true,
-        }
+        Traits { arguments_are_json: true, reasoning_is_signed: true, ..Traits::default() }
     }
 
     fn holes(&self) -> &'static [Hole] {
         crate::wire::holes::MESSAGES
     }
 
-    /// LangChain puts the strings of a block together, such as its signature, piece by piece.
+    /// LangChain concatenates the strings of a block, such as its signature, piece by piece.
     fn pieces<'d>(&self, document: &'d str) -> Vec<Piece<'d>> {
-        // Calls and texts are shown by blocks; a citation stands by itself.
+        // Calls and texts are parts of blocks; a citation is never concatenated.
         const APART: [&str; 9] =
             ["type", "text", "thinking", "partial_json", "id", "name", "input", "citation", "citations"];
         let mut pieces = Vec::new();

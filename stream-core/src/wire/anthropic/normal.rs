@@ -1,8 +1,8 @@
-//! What an event and a block have by their type, and events written so that every client reads the same (rule 28).
+//! Normalisation: events and blocks without the fields of other types, so that every client reads the same (rule 28).
 //!
-//! Some clients go by the type of a delta and some by the keys it has, so that a text with `partial_json` beside it is two
-//! things. Keys that belong to another type make a frame odd, and are left out where it is written anew; keys nobody
-//! knows do not.
+//! Some clients go by the type of a delta and some by its keys, so that a text with `partial_json` beside it has two
+//! meanings. Keys that belong to another type make a frame odd, and are left out where the frame is written anew; unknown
+//! keys do not.
 
 use std::borrow::Cow;
 
@@ -11,27 +11,27 @@ use crate::sse::Frame;
 use crate::wire::document::{self, Of, Rewrite, Value};
 use crate::wire::{DecodeError, Odd, ping, sink, writer};
 
-use super::block::{self, is_empty_input};
+use super::block::is_empty_input;
 use super::grammar::{BLOCK, MESSAGE};
-use super::read::EventKind;
+use super::kinds::{DELTA_FIELDS, EventKind, delta_field, foreign_fields};
 
-/// Whether an event has what belongs to another one.
+/// Whether an event has fields of another type of event.
 pub(super) fn is_foreign(kind: EventKind, event: Value<'_>) -> bool {
-    let is_foreign = |name: &&str| !own_fields(kind).contains(name) && event.get(name).is_some();
+    let is_foreign = |name: &&str| !kind.own_fields().contains(name) && event.get(name).is_some();
     let says = |delta: Value<'_>| DELTA_FIELDS.iter().any(|name| delta.get(name).is_some());
     match kind {
-        // An error may say what it likes.
+        // An error may have any field.
         EventKind::Error => false,
         EventKind::Ping => !ping::is_bare(event),
-        // What a block says has no place in the delta of a message.
+        // Fields of the delta of a block in the delta of a message.
         EventKind::MessageDelta if event.get("delta").is_some_and(says) => true,
         _ => ["message", "index", "content_block", "delta"].iter().any(is_foreign),
     }
 }
 
-/// Why a block is not plain: it has what belongs to a block of another type, or input that is no object.
+/// The reason why a block is not plain: fields of another type of block, or input that is no object.
 pub(super) fn block_oddness(kind: Option<&str>, block: Value<'_>) -> Option<Odd> {
-    let foreign = block_foreign(kind?)?;
+    let foreign = foreign_fields(kind?)?;
     if foreign.iter().any(|name| block.get(name).is_some()) {
         return Some(Odd::Foreign);
     }
@@ -39,7 +39,7 @@ pub(super) fn block_oddness(kind: Option<&str>, block: Value<'_>) -> Option<Odd>
     input.filter(|input| !input.starts_with('{') && !is_empty_input(input)).map(|_| Odd::Type)
 }
 
-/// Why a delta is not plain: it has what belongs to a delta of another type.
+/// The reason why a delta is not plain: fields of another type of delta.
 pub(super) fn delta_oddness(kind: Option<&str>, delta: Value<'_>) -> Result<Option<Odd>, DecodeError> {
     let own = kind.and_then(delta_field);
     let is_foreign = DELTA_FIELDS.iter().any(|name| own != Some(*name) && delta.get(name).is_some());
@@ -49,14 +49,14 @@ pub(super) fn delta_oddness(kind: Option<&str>, delta: Value<'_>) -> Result<Opti
         }
         (_, false) => Ok(None),
         (Some(_), true) => Ok(Some(Odd::Foreign)),
-        // To some clients it is a text or arguments, to others nothing.
+        // Some clients read a text or arguments, others nothing.
         (None, true) => {
             Err(DecodeError::ambiguous("a delta of a known type", "its fields under another type"))
         }
     }
 }
 
-/// The event of a frame that is not plain, alone and with nothing but what belongs to it; `None` where there is none.
+/// The event of a frame that is not plain, alone and without fields of other types; `None` where there is no event.
 pub(super) fn frame(frame: &Frame, named: bool) -> Option<Frame> {
     let data = writer::data(frame)?;
     let data = std::str::from_utf8(&data).ok()?;
@@ -64,13 +64,13 @@ pub(super) fn frame(frame: &Frame, named: bool) -> Option<Frame> {
     sink::frame(kind.as_deref().filter(|_| named), &json)
 }
 
-/// A block with nothing but what belongs to it.
+/// A block without fields of other types.
 pub(super) fn block(raw: &str) -> Cow<'_, str> {
     document::rewrite(raw, Of::Object(&BLOCK), cut_foreign)
 }
 
 fn cut_foreign<'d>(block: Value<'d>, rewrite: &mut Rewrite<'d>) {
-    let foreign = block.word("type").and_then(|kind| block_foreign(&kind)).unwrap_or_default();
+    let foreign = block.word("type").and_then(|kind| foreign_fields(&kind)).unwrap_or_default();
     rewrite.cut_members(block, |name| foreign.contains(&name));
 }
 
@@ -83,7 +83,7 @@ fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, Cow<'a, str>
         return (Some(word), Cow::Borrowed(data));
     };
     let mut object = Object::new().string("type", &word);
-    for (name, value) in members.iter().filter(|(name, _)| own_fields(kind).contains(&name.as_ref())) {
+    for (name, value) in members.iter().filter(|(name, _)| kind.own_fields().contains(&name.as_ref())) {
         object = match (kind, name.as_ref()) {
             (EventKind::BlockStart, "content_block") => object.raw(name, &block(value)),
             (EventKind::BlockDelta, "delta") => object.raw(name, &delta(value)),
@@ -95,7 +95,7 @@ fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, Cow<'a, str>
     (Some(word), Cow::Owned(object.finish()))
 }
 
-/// A message whose blocks have nothing but what belongs to them.
+/// A message whose blocks have no fields of other types.
 fn message(raw: &str) -> Cow<'_, str> {
     document::rewrite(raw, Of::Object(&MESSAGE), |message, rewrite| {
         for block in message.get("content").into_iter().flat_map(Value::items) {
@@ -119,48 +119,8 @@ fn delta(raw: &str) -> Cow<'_, str> {
     })
 }
 
-/// The delta of a message without what belongs to that of a block.
+/// The delta of a message without the fields of the delta of a block.
 fn message_delta(raw: &str) -> String {
     let own = |name: &str| !DELTA_FIELDS.contains(&name);
     json::map(raw, |name, value| own(name).then_some(Cow::Borrowed(value))).finish()
-}
-
-/// The fields of an event beside its type.
-fn own_fields(kind: EventKind) -> &'static [&'static str] {
-    match kind {
-        EventKind::MessageStart => &["message"],
-        EventKind::BlockStart => &["index", "content_block"],
-        EventKind::BlockDelta => &["index", "delta"],
-        EventKind::BlockStop => &["index"],
-        EventKind::MessageDelta => &["delta", "usage", "context_management"],
-        EventKind::MessageStop | EventKind::Ping | EventKind::Error => &[],
-    }
-}
-
-/// The known fields that a block of this type does not have; `None` where the type is not known.
-fn block_foreign(kind: &str) -> Option<&'static [&'static str]> {
-    Some(match kind {
-        "text" => &["thinking", "id", "name", "input"],
-        "thinking" => &["text", "citations", "id", "name", "input"],
-        "tool_use" | "server_tool_use" | "mcp_tool_use" => &["text", "thinking", "citations"],
-        "redacted_thinking" => &["text", "thinking", "citations", "id", "name", "input"],
-        // Results name no tool.
-        _ if block::is_result(kind) => &["name", "input"],
-        _ => return None,
-    })
-}
-
-/// The fields of the deltas of blocks.
-const DELTA_FIELDS: [&str; 5] = ["text", "thinking", "partial_json", "signature", "citation"];
-
-/// The field that a delta of this type has.
-fn delta_field(kind: &str) -> Option<&'static str> {
-    Some(match kind {
-        "text_delta" => "text",
-        "thinking_delta" => "thinking",
-        "input_json_delta" => "partial_json",
-        "signature_delta" => "signature",
-        "citations_delta" => "citation",
-        _ => return None,
-    })
 }

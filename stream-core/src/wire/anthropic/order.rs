@@ -1,9 +1,9 @@
-//! The order of blocks: whether every client finds an event's block where this reader does (rule 28).
+//! The order of blocks: whether every client assigns an event to the block that this reader assigns it to (rule 28).
 //!
-//! The official SDKs append a block where it starts and take `index` as a position; others go by `index`; others give
-//! input to the call that started last. All of them read the same where blocks start in the order of their numbers,
-//! once, and where of the calls only the last one goes on. Text of blocks that take turns is put together in several ways,
-//! in each of which policies match it.
+//! The official SDKs append a block at its start and take `index` as a position; others go by `index`; others assign
+//! input to the call that started last. All of them read the same where blocks start once, in the order of their numbers,
+//! and where only the last call gets input. Clients concatenate the text of blocks that take turns in several orders, and
+//! policies match the text in each of them.
 
 use std::collections::VecDeque;
 
@@ -13,46 +13,53 @@ use crate::json::Nesting;
 use crate::wire::memory::odd_name;
 use crate::wire::{DecodeError, Due, Odd};
 
-/// The blocks of a message as they came.
+/// The blocks of an upstream message.
 #[derive(Debug, Default)]
 pub(crate) struct MessageOrder {
     /// Whether events have an `event` line. Some proxies write none.
     named: Option<bool>,
     started: bool,
     ended: bool,
-    /// How many blocks have started: the number of the next one.
+    /// The number of blocks that have started, which is the number of the next one.
     count: u32,
     /// The latest block of each number.
     blocks: Few<Block>,
-    /// The call that started last: some clients give it all input that comes.
+    /// The call that started last: some clients assign all input to this call.
     last: Option<u32>,
-    /// The block that is on its way while others wait for its end.
+    /// The block that is passed on while others wait for its end.
     front: Option<u32>,
     /// The lanes that wait, and the number of the first of them.
     waiting: VecDeque<WaitingBlock>,
     first: u64,
-    /// The block that started last waits for what comes next: its input was there, and more of it would be a second one
-    /// to some clients.
+    /// The last block started with its input, and waits for the next event: more input would be a second input to some
+    /// clients.
     unsure: bool,
 }
 
 #[derive(Debug)]
 struct Block {
     kind: OrderKind,
-    /// No call that the client runs: the fold takes more of it after its end.
+    /// The block is no call that the client runs: the fold accepts more deltas after its end.
     opaque: bool,
     open: bool,
-    /// The lane it waits in.
+    /// The lane that the block waits in.
     lane: Option<u64>,
     /// The input was there when the block started.
     filled: bool,
     input: Nesting,
 }
 
+impl Block {
+    /// A block that has just started.
+    fn new(kind: OrderKind, opaque: bool) -> Self {
+        Self { kind, opaque, open: true, lane: None, filled: false, input: Nesting::default() }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OrderKind {
     Text,
-    /// A call of whoever runs it: some clients hand out server tools as calls of their own.
+    /// A call, run by the client or the server: some clients treat server tools as calls of their own.
     Call,
     Other,
 }
@@ -69,9 +76,9 @@ impl MessageOrder {
         odd_name(&mut self.named, line, kind)
     }
 
-    /// Takes in what an event says. Answers why it is not plain, and when it goes on.
+    /// Records the deltas of an event. Returns the reason why the event is not plain, and when the event is passed on.
     pub(in crate::wire) fn see(&mut self, deltas: &[Delta]) -> Result<(Option<Odd>, Due), DecodeError> {
-        // What comes after the end closes the stream, if it says anything.
+        // The fold closes the stream on a delta after the end.
         if self.ended {
             return Ok((None, Due::Now));
         }
@@ -93,15 +100,14 @@ impl MessageOrder {
             };
             match started(delta) {
                 Some((kind, filled)) => {
-                    if matches!(delta.kind, DeltaKind::Opaque { .. }) && self.blocks.get(item).is_some() {
-                        // Both would be one block here, and two to clients.
+                    if is_opaque(delta) && self.blocks.get(item).is_some() {
+                        // The fold would take both for one block, and clients for two.
                         return Err(two_blocks());
                     }
                     let filled = filled || deltas.iter().any(|delta| is_filled(&delta.kind));
-                    (odd, lane) =
-                        self.start(item, kind, filled, matches!(delta.kind, DeltaKind::Opaque { .. }))?;
+                    (odd, lane) = self.start(item, Block { filled, ..Block::new(kind, is_opaque(delta)) })?;
                 }
-                // What the block started with.
+                // A delta of the block's start.
                 None if deltas.iter().any(|delta| started(delta).is_some()) => {}
                 None => {
                     let (more, now) = self.go_on(item, &delta.kind)?;
@@ -113,7 +119,7 @@ impl MessageOrder {
         Ok((odd, lane))
     }
 
-    /// What comes after a call that started with its input.
+    /// Records the event after a call that started with its input.
     fn after_filled(&mut self, deltas: &[Delta]) -> Result<(Option<Odd>, Due), DecodeError> {
         let last = self.last;
         last.into_iter().for_each(|item| self.go(item));
@@ -124,7 +130,7 @@ impl MessageOrder {
             _ => None,
         });
         if let (Some(block), true) = (last.and_then(|item| self.blocks.get_mut(item)), more.is_some()) {
-            // From here on it is a call whose input comes in pieces.
+            // From here on the input of the call comes in pieces.
             block.filled = false;
         }
         let first = more.map(|_| Odd::Type);
@@ -133,12 +139,12 @@ impl MessageOrder {
         Ok((odd, if lane == Due::Last { lane } else { Due::After(first) }))
     }
 
-    /// A `message_start`. The blocks in it stand before all others.
+    /// Records a `message_start`. The blocks in the message stand before all others.
     fn message(&mut self, deltas: &[Delta]) -> Result<(Option<Odd>, Due), DecodeError> {
         let blocks = deltas.iter().filter_map(started).count();
         if std::mem::replace(&mut self.started, true) || self.count > 0 {
             return match blocks {
-                // One adapter says it twice.
+                // One adapter sends two.
                 0 => Ok((Some(Odd::Order), Due::Now)),
                 _ => Err(DecodeError::ambiguous("one message", "a second one with content")),
             };
@@ -146,33 +152,25 @@ impl MessageOrder {
         self.count = u32::try_from(blocks).unwrap_or(u32::MAX);
         for delta in deltas {
             if let (Slot::At { item, .. }, Some((kind, filled))) = (delta.slot, started(delta)) {
-                let opaque = matches!(delta.kind, DeltaKind::Opaque { .. });
-                let block =
-                    Block { kind, opaque, open: false, lane: None, filled, input: Nesting::default() };
+                let block = Block { filled, open: false, ..Block::new(kind, is_opaque(delta)) };
                 self.blocks.insert(item, block);
             }
         }
         Ok((None, Due::Now))
     }
 
-    fn start(
-        &mut self,
-        item: u32,
-        kind: OrderKind,
-        filled: bool,
-        opaque: bool,
-    ) -> Result<(Option<Odd>, Due), DecodeError> {
+    fn start(&mut self, item: u32, block: Block) -> Result<(Option<Odd>, Due), DecodeError> {
         let odd = (item != self.count).then_some(Odd::Order);
         self.count = self.count.saturating_add(1);
         let waits = self.blocks.get(item).is_some_and(|block| block.open && block.lane.is_some());
         if waits {
             return Err(two_blocks());
         }
-        let is_call = kind == OrderKind::Call;
+        let (is_call, filled) = (block.kind == OrderKind::Call, block.filled);
         let half = self.last.filter(|last| is_call && *last != item && self.is_half(*last));
         let behind = !self.waiting.is_empty() || half.is_some();
         let lane = behind.then(|| self.first + self.waiting.len() as u64);
-        self.blocks.insert(item, Block { kind, opaque, open: true, lane, filled, input: Nesting::default() });
+        self.blocks.insert(item, Block { lane, ..block });
         if behind {
             self.front = if self.waiting.is_empty() { half } else { self.front };
             self.waiting.push_back(WaitingBlock { item, open: true });
@@ -188,21 +186,13 @@ impl MessageOrder {
         Ok((odd, Due::Now))
     }
 
-    /// More of a block, or its end.
+    /// Records a later delta of a block, or its end.
     fn go_on(&mut self, item: u32, said: &DeltaKind) -> Result<(Option<Odd>, Due), DecodeError> {
         let says = matches!(said, DeltaKind::Text { .. } | DeltaKind::Call(_) | DeltaKind::Opaque { .. });
         let Some(block) = self.blocks.get_mut(item) else {
             if says && self.waiting.is_empty() {
-                // A block all the same, of which the start is missing.
-                let unopened = Block {
-                    kind: OrderKind::Other,
-                    opaque: true,
-                    open: true,
-                    lane: None,
-                    filled: false,
-                    input: Nesting::default(),
-                };
-                self.blocks.insert(item, unopened);
+                // A block whose start is missing.
+                self.blocks.insert(item, Block::new(OrderKind::Other, true));
                 self.count = self.count.saturating_add(1);
                 if matches!(said, DeltaKind::Call(_)) {
                     self.last = Some(item);
@@ -226,7 +216,7 @@ impl MessageOrder {
             return Ok((None, Due::In(lane)));
         }
         let is_late = says && !block.open && block.opaque;
-        // Input of what is no call is taken for that of the call that started last.
+        // Some clients assign input of a block that is no call to the call that started last.
         let is_input =
             matches!(said, DeltaKind::Call(_)) && (block.kind == OrderKind::Call || self.last.is_some());
         if is_late || (is_input && self.last != Some(item)) {
@@ -268,7 +258,7 @@ impl MessageOrder {
         }
     }
 
-    /// What waited is the block that started last.
+    /// Ends the wait of a block, which becomes the block that started last.
     fn go(&mut self, item: u32) {
         self.first += 1;
         if let Some(block) = self.blocks.get_mut(item) {
@@ -279,7 +269,7 @@ impl MessageOrder {
         }
     }
 
-    /// Whether a block is a call that is open and not whole: more of it has to come.
+    /// Whether a block is an open call whose input is not whole.
     fn is_half(&self, item: u32) -> bool {
         self.blocks.get(item).is_some_and(|block| {
             block.kind == OrderKind::Call && block.open && !block.filled && !block.input.is_whole()
@@ -287,12 +277,16 @@ impl MessageOrder {
     }
 }
 
-/// Whether a delta has input: that of a server's tool stands beside its start.
+fn is_opaque(delta: &Delta) -> bool {
+    matches!(delta.kind, DeltaKind::Opaque { .. })
+}
+
+/// Whether a delta has input. The input of a server tool is a delta beside its start.
 fn is_filled(kind: &DeltaKind) -> bool {
     matches!(kind, DeltaKind::Call(call) if call.arguments.is_some())
 }
 
-/// The kind of the block that a delta starts, and whether its input is there.
+/// The kind of the block that a delta starts, and whether the delta has the input.
 fn started(delta: &Delta) -> Option<(OrderKind, bool)> {
     match &delta.kind {
         DeltaKind::Start { channel: Channel::Content | Channel::Reasoning | Channel::Refusal } => {

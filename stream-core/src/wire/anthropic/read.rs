@@ -10,6 +10,7 @@ use crate::wire::{DecodeError, Decoded, Due, Odd};
 
 use super::block::{self, CHOICE};
 use super::grammar::{self, EVENT, MESSAGE, PROBE};
+use super::kinds::{self, EventKind};
 use super::normal;
 
 /// Whether the frame can only be of this format: its `event` line or its type is one that no other API has.
@@ -48,7 +49,7 @@ pub(super) fn decode(frame: &Frame, into: &mut Decoded) -> Result<(), DecodeErro
     kind.and_then(|kind| remember(line, kind.as_deref(), into))
 }
 
-/// Holds an event against those before it.
+/// Compares an event with those before it.
 fn remember(line: Option<&str>, kind: Option<&str>, into: &mut Decoded) -> Result<(), DecodeError> {
     into.due = Due::Now;
     if !into.memory.is_on {
@@ -57,12 +58,12 @@ fn remember(line: Option<&str>, kind: Option<&str>, into: &mut Decoded) -> Resul
     let order = into.memory.messages.get_or_insert_default();
     let named = kind.and_then(|kind| order.name(line, kind));
     let (odd, lane) = order.see(&into.deltas)?;
-    into.odd = into.odd.or(odd).or(named);
+    into.mark(odd.or(named));
     into.due = lane;
     Ok(())
 }
 
-/// Reads any event. Answers with the name it has to have where events have names.
+/// Reads any event. Returns the name of the event, for streams whose events have names.
 fn event<'d>(
     line: Option<&str>,
     event: Value<'d>,
@@ -75,12 +76,8 @@ fn event<'d>(
     apis::one(into, event, &["choices", "candidates"], &[])?;
     let word = event.word("type");
     let kind = EventKind::of(event, word.as_deref(), line)?;
-    if kind.is_some_and(|kind| normal::is_foreign(kind, event)) {
-        into.odd = into.odd.or(Some(Odd::Foreign));
-    }
-    if word.is_none() && kind.is_some_and(EventKind::is_own) {
-        into.odd = into.odd.or(Some(Odd::Type));
-    }
+    into.mark(kind.filter(|kind| normal::is_foreign(*kind, event)).map(|_| Odd::Foreign));
+    into.mark(kind.filter(|kind| word.is_none() && kind.is_own()).map(|_| Odd::Type));
     read(kind, event, into)?;
     Ok(word.or_else(|| kind.map(|kind| kind.word().into())))
 }
@@ -101,7 +98,7 @@ fn read(kind: Option<EventKind>, event: Value<'_>, into: &mut Decoded) -> Result
         Some(EventKind::MessageDelta) => return message_delta(event, into),
         Some(EventKind::BlockDelta) => {
             let slot = Slot::item(grammar::index(event)?);
-            block_delta(grammar::object(event, "delta")?, slot, &mut into.odd)?
+            block_delta(grammar::object(event, "delta")?, slot, into)?
         }
         Some(EventKind::BlockStop) => {
             Delta::new(CHOICE, Slot::item(grammar::index(event)?), DeltaKind::Stop).at(event.span())
@@ -136,49 +133,9 @@ pub(super) fn message(message: Value<'_>, into: &mut Decoded) -> Result<(), Deco
     ends(Some(message), message, &mut into.deltas)
 }
 
-/// The events of the format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EventKind {
-    MessageStart,
-    BlockStart,
-    BlockDelta,
-    BlockStop,
-    MessageDelta,
-    MessageStop,
-    Ping,
-    Error,
-}
-
 impl EventKind {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::MessageStart => "message_start",
-            Self::BlockStart => "content_block_start",
-            Self::BlockDelta => "content_block_delta",
-            Self::BlockStop => "content_block_stop",
-            Self::MessageDelta => "message_delta",
-            Self::MessageStop => "message_stop",
-            Self::Ping => "ping",
-            Self::Error => "error",
-        }
-    }
-
-    pub(super) fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "message_start" => Self::MessageStart,
-            "content_block_start" => Self::BlockStart,
-            "content_block_delta" => Self::BlockDelta,
-            "content_block_stop" => Self::BlockStop,
-            "message_delta" => Self::MessageDelta,
-            "message_stop" => Self::MessageStop,
-            "ping" => Self::Ping,
-            "error" => Self::Error,
-            _ => return None,
-        })
-    }
-
-    /// The kind of an event. Some clients go by the `event` line and some by the type, so that an event that says
-    /// two things would be two events; only one of them could be policed.
+    /// The kind of an event. Some clients go by the `event` line and some by the type, so that an event with two
+    /// different ones would be two events, of which only one could be policed.
     fn of(event: Value<'_>, word: Option<&str>, line: Option<&str>) -> Result<Option<Self>, DecodeError> {
         let by_type = word.and_then(Self::named);
         let by_line = line.and_then(Self::named);
@@ -187,17 +144,12 @@ impl EventKind {
                 Err(DecodeError::new(format!("an event of type {other:?}"), format!("{kind:?}")))
             }
             (Some(kind), _) => Ok(Some(kind)),
-            // A bare error, and one whose own type took the place of the event's.
+            // A bare error, and an error whose own type stands in place of the event's.
             (None, _) if word.is_none() && event.get("error").is_some() => Ok(Some(Self::Error)),
             (None, Some(Self::Error)) => Ok(Some(Self::Error)),
             (None, kind) if word.is_none() => Ok(kind),
             (None, _) => Ok(None),
         }
-    }
-
-    /// Whether no other API has an event of this name.
-    fn is_own(self) -> bool {
-        !matches!(self, Self::Ping | Self::Error)
     }
 }
 
@@ -211,7 +163,7 @@ fn message_delta(event: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError
     Ok(())
 }
 
-/// The stop reason and the token counts, from where each stands.
+/// Reads the stop reason and the token counts, from the object of each.
 fn ends(stop: Option<Value<'_>>, counts: Value<'_>, deltas: &mut Vec<Delta>) -> Result<(), DecodeError> {
     if let Some(reason) = stop.map(grammar::finish).transpose()?.flatten() {
         let came = stop.and_then(|stop| stop.get("stop_reason")).map(Value::span);
@@ -223,15 +175,13 @@ fn ends(stop: Option<Value<'_>>, counts: Value<'_>, deltas: &mut Vec<Delta>) -> 
     Ok(())
 }
 
-fn block_delta(delta: Value<'_>, slot: Slot, odd: &mut Option<Odd>) -> Result<Delta, DecodeError> {
+fn block_delta(delta: Value<'_>, slot: Slot, into: &mut Decoded) -> Result<Delta, DecodeError> {
     let text = |channel, field| {
         let text = delta.filled(field)?;
         Ok::<_, DecodeError>(text.map_or(DeltaKind::Meta, |text| DeltaKind::Text { channel, text }))
     };
     let kind = delta.word("type");
-    if let Some(found) = normal::delta_oddness(kind.as_deref(), delta)? {
-        *odd = odd.or(Some(found));
-    }
+    into.mark(normal::delta_oddness(kind.as_deref(), delta)?);
     let kind = match kind.as_deref() {
         Some("text_delta") => text(Channel::Content, "text")?,
         Some("thinking_delta") => text(Channel::Reasoning, "thinking")?,
@@ -243,7 +193,7 @@ fn block_delta(delta: Value<'_>, slot: Slot, odd: &mut Option<Odd>) -> Result<De
     Ok(Delta::new(CHOICE, slot, kind).at(delta.span()))
 }
 
-/// More arguments; a value in place of the string that should hold it is taken as its text.
+/// Reads more arguments; a JSON value in place of the string is taken as its text.
 fn arguments(delta: Value<'_>) -> Result<DeltaKind, DecodeError> {
     let text = match delta.get("partial_json") {
         Some(json) if !json.is_string() => Some(Text::from(json.raw())),
@@ -255,7 +205,7 @@ fn arguments(delta: Value<'_>) -> Result<DeltaKind, DecodeError> {
 }
 
 fn unknown(slot: Slot, kind: &str, element: Value<'_>) -> Delta {
-    let runs = if slot == Slot::None { Runs::Unknown } else { block::runs(kind) };
+    let runs = if slot == Slot::None { Runs::Unknown } else { kinds::runs(kind) };
     let kind = DeltaKind::Opaque { kind: kind.into(), runs, bytes: element.raw().len() };
     Delta::new(CHOICE, slot, kind).at(element.span())
 }
@@ -270,7 +220,7 @@ pub(super) fn decode_whole(body: &[u8], into: &mut Decoded) -> Result<(), Decode
 fn whole(message: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
     let kind = message.word("type");
     let error = message.get("error");
-    // Without its type it is still a message to a client that does not look at it.
+    // Without a type the body is still a message to clients that do not check the type.
     let is_message = kind.as_deref() == Some("message") || message.get("content").is_some();
     if !is_message && error.is_none() {
         into.deltas.push(unknown(Slot::None, kind.as_deref().unwrap_or("unknown"), message));

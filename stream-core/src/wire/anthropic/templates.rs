@@ -1,10 +1,10 @@
-//! The templates: the events and blocks that are made here. Of what came only the known fields listed here survive: any other
-//! may hold a copy of what was dropped (rule 17).
+//! The templates of events and blocks. Of an upstream object only the fields listed here are kept: any other may hold a copy
+//! of dropped payload (rule 17).
 
 use crate::delta::{CallDelta, Channel, Usage};
 use crate::ending::Ending;
 use crate::json::{self, Object};
-use crate::wire::template::{MadeEvent, NULL, Raw, event, object};
+use crate::wire::template::{Made, MadeEvent, NULL, Raw, event, object};
 use crate::wire::writer::{COMMENT, Templates};
 
 use super::block::{CHOICE, is_empty_input};
@@ -41,14 +41,14 @@ pub(super) fn text_block(text: &str) -> String {
     object! { "type": "text", "text": text }.finish()
 }
 
-/// A thinking block with other text, and the signature that `block` had: it stands for the text, and the next turn
+/// A thinking block with other text, and the signature of `block`: the signature stands for the text, and the next turn
 /// needs it (rule 22).
 pub(super) fn thinking_block(block: &str, text: &str) -> String {
     let signature = json::member(block, "signature").map(Raw);
     object! { "type": "thinking", "thinking": text, "signature": signature }.finish()
 }
 
-/// A call with the id and name of `call`, where it has them, else those of `block`.
+/// A call with the id and name of `call`; those of `block` where `call` has none.
 pub(super) fn call_block(block: &str, call: &CallDelta, input: &str) -> String {
     let own = |name| json::member(block, name).unwrap_or(r#""""#).to_owned();
     let block = object! {
@@ -61,8 +61,26 @@ pub(super) fn call_block(block: &str, call: &CallDelta, input: &str) -> String {
     block.finish()
 }
 
-/// Arguments as the `input` of a whole block. What is no JSON becomes a string: a client then sees a call that it
-/// cannot run, rather than one without its arguments.
+/// A text block of its own.
+pub(super) fn made_text(number: u64, text: &str) -> Made {
+    let delta = text_delta(number, Channel::Content, text);
+    let events = vec![block_start(number, &text_block("")), delta, block_stop(number)];
+    Made { events, document: text_block(text) }
+}
+
+/// A call of its own, with an id: the client's answer has to name the call.
+pub(super) fn made_call(number: u64, call: &CallDelta) -> Made {
+    let id = call.id.clone().unwrap_or_else(|| format!("toolu_inserted_{number}").into());
+    let call = CallDelta { id: Some(id), ..call.clone() };
+    let arguments = call.arguments.as_deref();
+    let mut events = vec![block_start(number, &call_block("{}", &call, "{}"))];
+    events.extend(arguments.filter(|said| !said.is_empty()).map(|said| input_delta(number, said)));
+    events.push(block_stop(number));
+    Made { events, document: call_block("{}", &call, &whole_input(arguments)) }
+}
+
+/// Arguments as the `input` of a whole block. Arguments that are no JSON become a string: the client gets a call that
+/// cannot be run, rather than a call without its arguments.
 pub(super) fn whole_input(arguments: Option<&str>) -> String {
     match arguments.filter(|arguments| !is_empty_input(arguments.trim_ascii())) {
         None | Some("") => String::from("{}"),
@@ -71,7 +89,7 @@ pub(super) fn whole_input(arguments: Option<&str>) -> String {
     }
 }
 
-/// How a message ends: the raw values of its stop fields.
+/// The stop fields of a message, as raw JSON.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StopFields {
     reason: Option<String>,
@@ -80,18 +98,18 @@ pub(super) struct StopFields {
 }
 
 impl StopFields {
-    /// Those of a message, or of the `delta` of a `message_delta`.
+    /// The stop fields of a message, or of the `delta` of a `message_delta`.
     pub(super) fn of(object: &str) -> Self {
         let own = |name| json::member(object, name).map(str::to_owned);
         Self { reason: own("stop_reason"), sequence: own("stop_sequence"), details: own("stop_details") }
     }
 
-    /// Another reason; what went with the one before goes.
+    /// Another reason, without the other stop fields of the old one.
     pub(super) fn reason(word: &str) -> Self {
         Self { reason: Some(json::quote(word)), sequence: None, details: None }
     }
 
-    /// A refusal that explains itself.
+    /// A refusal with an explanation.
     pub(super) fn refusal(explanation: &str) -> Self {
         let details = object! { "type": "refusal", "category": NULL, "explanation": explanation };
         Self { details: Some(details.finish()), ..Self::reason("refusal") }
@@ -106,7 +124,7 @@ impl StopFields {
     }
 }
 
-/// A message with other content and another end; without one that came, one of our own making.
+/// A message with other content and other stop fields; without an upstream message, a new one.
 pub(super) fn message(came: Option<&str>, content: &[String], stop: &StopFields) -> String {
     let made;
     let came = match came {
@@ -139,13 +157,13 @@ pub(super) fn message_stop() -> MadeEvent {
     event!("message_stop")
 }
 
-/// Token counts, as far as they are known; the API always sends those of the answer.
+/// Token counts, as far as they are known; the API always sends the output count.
 pub(super) fn usage(usage: Usage) -> String {
     object! { "input_tokens": usage.input, "output_tokens": usage.output.unwrap_or(0) }.finish()
 }
 
 impl Templates for MessagesWriter {
-    /// An error as clients know it: an event without its `event` line is ignored by the official SDKs.
+    /// The error event. The official SDKs ignore an error event without its `event` line.
     fn error(ending: &Ending) -> MadeEvent {
         let word = ending.code().unwrap_or("api_error");
         event!("error", "error": object! { "type": word, "message": ending.message() })

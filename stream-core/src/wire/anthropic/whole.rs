@@ -1,4 +1,4 @@
-//! Writing a whole message: a response that is not streamed, or what stands in a `message_start`.
+//! Writing a whole message: a response that is not streamed, or the message in a `message_start`.
 
 use bytes::Bytes;
 
@@ -10,16 +10,16 @@ use crate::wire::{Fate, Part};
 use super::block::CHOICE;
 use super::blocks::BlockKind;
 use super::templates::{self, StopFields};
-use super::write::{EventFrame, MessagesWriter};
+use super::write::{EventFrame, MessagesWriter, text_left};
 
 impl WholeBody for MessagesWriter {
-    /// Writes a whole response (rule 24) with what is left of it.
+    /// Writes the kept, edited and inserted blocks of a whole response (rule 24).
     fn body(&mut self, came: &Bytes, parts: &[Part], refusal: Option<&str>) -> String {
         self.note(parts);
         let data = std::str::from_utf8(came).unwrap_or_default();
         let message = Some(data).filter(|json| is_message(json));
         if let Some(explanation) = refusal {
-            // A refusal ends the turn: no call may stay to be run, and text is all there is to keep.
+            // A refusal ends the turn: a client would run a call, so that only text is kept.
             let content = self.content(data, parts, |kind| kind == BlockKind::Text);
             return templates::message(message, &content, &StopFields::refusal(explanation));
         }
@@ -34,7 +34,7 @@ impl WholeBody for MessagesWriter {
 }
 
 impl MessagesWriter {
-    /// Writes a `message_start`. Some of them hold blocks, even a stop reason.
+    /// Writes a `message_start`, which may hold blocks, and even a stop reason.
     pub(super) fn opening(&mut self, event: &EventFrame, parts: &[Part], out: &mut Vec<Bytes>) {
         let frame = &event.frame;
         if parts.iter().any(|part| part.delta.kind == DeltaKind::Opening && part.fate == Fate::Dropped) {
@@ -42,7 +42,7 @@ impl MessagesWriter {
             return;
         }
         if self.state.normalise && self.state.turns.turn(CHOICE).opened {
-            // One adapter says it twice; to some clients the second one is a new message.
+            // One adapter sends two; to some clients the second one is a new message.
             return self.insert_all(parts, out);
         }
         let finish = finish(parts);
@@ -71,8 +71,8 @@ impl MessagesWriter {
         self.emit(templates::message_start(&message), out);
     }
 
-    /// The blocks of a message that leave, by the fate of their parts, and those inserted between them. `data` is what the
-    /// sites of the parts mean.
+    /// The blocks of a message that are written, by the fate of their parts, and those inserted between them. The spans of
+    /// the parts refer to `data`.
     fn content(&mut self, data: &str, parts: &[Part], may_leave: fn(BlockKind) -> bool) -> Vec<String> {
         let mut content = Vec::new();
         for kind in std::mem::take(&mut self.waiting) {
@@ -85,7 +85,7 @@ impl MessagesWriter {
                 if BlockKind::opened_by(&part.delta.kind).is_some_and(|kind| !may_leave(kind)) {
                     continue;
                 }
-                // Within a block there is no place; it goes behind what the block has said, or before the block.
+                // Insertions stand behind a block that has had payload, or before the block.
                 if block.iter().any(|part| part.delta.kind.is_payload()) {
                     after.push(part);
                 } else {
@@ -105,7 +105,7 @@ impl MessagesWriter {
         content
     }
 
-    /// Adds the notice, if nothing else is left to read.
+    /// Adds the notice, if the turn is emptied.
     pub(super) fn complete_whole(&mut self, content: &mut Vec<String>) {
         if let Some(text) = self.state.turns.notice(CHOICE) {
             self.insert_whole(&DeltaKind::Text { channel: Channel::Content, text }, content);
@@ -136,7 +136,7 @@ pub(super) fn stop_fields(message: &str, finish: Option<(&FinishReason, Fate)>) 
     }
 }
 
-/// The finish among the parts that leaves, and how.
+/// The finish among the parts that is not dropped, and its fate.
 pub(super) fn finish(parts: &[Part]) -> Option<(&FinishReason, Fate)> {
     parts.iter().find_map(|part| match &part.delta.kind {
         DeltaKind::Finish(reason) if part.fate != Fate::Dropped => Some((reason, part.fate)),
@@ -148,21 +148,18 @@ fn is_in_block(part: &Part) -> bool {
     part.came() && part.item().is_some()
 }
 
-/// A whole block as its parts want it; `None` if nothing of it leaves.
+/// A whole block, by the fate of its parts; `None` if nothing of the block is written.
 fn written(raw: &str, kind: BlockKind, parts: &[&Part]) -> Option<String> {
     let first = parts.first()?;
     if parts.iter().all(|part| part.fate == Fate::Kept) {
         return Some(raw.to_owned());
     }
-    let text = parts.iter().find_map(|part| match &part.delta.kind {
-        DeltaKind::Text { text, .. } if part.fate != Fate::Dropped && !text.is_empty() => Some(&**text),
-        _ => None,
-    });
+    let text = text_left(parts.iter().copied());
     match (&first.delta.kind, kind) {
-        (_, BlockKind::Thinking) => Some(templates::thinking_block(raw, text.unwrap_or_default())),
+        (_, BlockKind::Thinking) => Some(templates::thinking_block(raw, text)),
         _ if first.fate == Fate::Dropped => None,
         // The API refuses an empty text block in the next request.
-        (_, BlockKind::Text) => text.map(templates::text_block),
+        (_, BlockKind::Text) => (!text.is_empty()).then(|| templates::text_block(text)),
         (DeltaKind::Call(call), _) if first.fate == Fate::Edited => {
             Some(templates::call_block(raw, call, &templates::whole_input(call.arguments.as_deref())))
         }

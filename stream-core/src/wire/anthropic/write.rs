@@ -1,4 +1,4 @@
-//! Writing streams: what has left, what waits, and each frame by the fate of its parts.
+//! Writing streams: each frame by the fate of its parts, its numbers by the blocks before.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -26,13 +26,13 @@ pub(super) struct MessagesWriter {
     pub(super) blocks: Blocks,
     /// Inserted text and calls that wait for the block on the wire to stop.
     pub(super) waiting: VecDeque<DeltaKind>,
-    /// Token counts seen, also in what did not leave.
+    /// Token counts, also those of dropped events.
     counts: Usage,
-    /// The data of a `message_start` that did not leave.
+    /// The data of a dropped `message_start`.
     pub(super) held_opening: Option<Bytes>,
 }
 
-/// A frame as it is to be written, and as it came where that is another one: what the sites of its deltas mean.
+/// A frame to write, and the upstream's frame where it was normalised: the spans of deltas refer to the upstream's frame.
 #[derive(Debug)]
 pub(super) struct EventFrame {
     pub(super) frame: Frame,
@@ -40,7 +40,7 @@ pub(super) struct EventFrame {
 }
 
 impl EventFrame {
-    /// The data as it came.
+    /// The data of the upstream.
     pub(super) fn data(&self) -> String {
         data(self.came.as_ref().unwrap_or(&self.frame))
     }
@@ -57,7 +57,7 @@ impl MessagesWriter {
         }
     }
 
-    /// The frame as it is to be written: as it came if it is plain; `None` where nothing of it is an event.
+    /// The frame to write: the upstream's if it is plain, else its event; `None` where there is no event.
     fn normal(&mut self, frame: Frame, parts: &mut Vec<Part>) -> Option<EventFrame> {
         self.state.enter(&frame, frame.odd(), parts);
         match self.state.odd {
@@ -69,13 +69,13 @@ impl MessagesWriter {
         }
     }
 
-    /// The block that a part stands for, with nothing but what belongs to it where its frame is not plain.
+    /// The block of a part; without fields of other types where the frame is not plain.
     pub(super) fn block<'d>(&self, part: &Part, data: &'d str) -> Cow<'d, str> {
         let raw = part.delta.site.element.slice(data);
         if self.state.odd.is_some() { normal::block(raw) } else { raw.into() }
     }
 
-    /// Takes in what counts of every part, whether it leaves or not.
+    /// Records the weight and the token counts of every part, written or dropped.
     pub(super) fn note(&mut self, parts: &[Part]) {
         for part in own(parts) {
             let weight = match &part.delta.kind {
@@ -83,7 +83,7 @@ impl MessagesWriter {
                     self.counts.merge(*usage);
                     continue;
                 }
-                // A block that the provider runs, and its name.
+                // A block that the provider runs, and its tool name.
                 DeltaKind::Opaque { .. } => Weight::Aside,
                 DeltaKind::Call(call) if !call.starts => Weight::Aside,
                 kind if kind.is_payload() => Weight::of(kind),
@@ -93,7 +93,7 @@ impl MessagesWriter {
         }
     }
 
-    /// Writes the event of a frame that holds just one, as all but `message_start` do.
+    /// Writes the event of any frame but a `message_start`: its parts belong to one block, or to the message.
     fn event(&mut self, event: &EventFrame, parts: &[Part], out: &mut Vec<Bytes>) {
         let in_block = own(parts).find_map(|part| Some((part, part.item()?)));
         let Some((first, item)) = in_block else { return self.message_event(&event.frame, parts, out) };
@@ -111,7 +111,7 @@ impl MessagesWriter {
         }
     }
 
-    /// A block starts upstream. Gives its number on the wire, if it leaves.
+    /// Records the start of an upstream block, and returns its number on the wire; `None` if the block is dropped.
     fn start(&mut self, key: Option<BlockKey>, item: u32, kind: BlockKind, leaves: bool) -> Option<u64> {
         let number = self.blocks.start(key, item, kind, leaves)?;
         let turn = self.state.turns.turn(CHOICE);
@@ -130,11 +130,7 @@ impl MessagesWriter {
         parts: &[Part],
         out: &mut Vec<Bytes>,
     ) {
-        let text = own(parts).find_map(|part| match &part.delta.kind {
-            DeltaKind::Text { text, .. } if part.fate != Fate::Dropped => Some(&**text),
-            _ => None,
-        });
-        let text = text.unwrap_or_default();
+        let text = text_left(own(parts));
         if own(parts).all(|part| part.fate == Fate::Kept) && self.state.odd != Some(Odd::Type) {
             return self.keep(&event.frame, item, number, out);
         }
@@ -167,7 +163,7 @@ impl MessagesWriter {
         }
     }
 
-    /// A delta or stop of a block.
+    /// Writes a delta or the stop of a block.
     fn block_event(&mut self, frame: &Frame, item: u32, part: &Part, out: &mut Vec<Bytes>) {
         if self.state.normalise && part.fate != Fate::Dropped && !self.blocks.knows(part.key, item) {
             self.start_unopened(item, part, out);
@@ -177,7 +173,7 @@ impl MessagesWriter {
             && matches!(part.delta.kind, DeltaKind::Call(_))
             && !self.blocks.takes_input(part.key, item)
         {
-            // Some clients would give these arguments to a call that they are not of.
+            // Some clients would assign these arguments to another call.
             self.state.mark(Some(Odd::Identity));
             return;
         }
@@ -201,7 +197,7 @@ impl MessagesWriter {
                 _ => self.keep(frame, item, number, out),
             }
         }
-        // A block whose start did not leave has nothing that could, but for its end.
+        // The stop of a dropped block still has to be recorded.
         if stops {
             if let Some(number) = self.blocks.stop(part.key, item) {
                 self.state.turns.turn(CHOICE).whole_call(number);
@@ -210,7 +206,7 @@ impl MessagesWriter {
         }
     }
 
-    /// Text of a block that never started: starts it. All else makes no sense without its start.
+    /// Starts the text block of a delta whose start is missing. Any other delta is meaningless without its start.
     fn start_unopened(&mut self, item: u32, part: &Part, out: &mut Vec<Bytes>) {
         let DeltaKind::Text { channel, .. } = part.delta.kind else { return };
         let (kind, block) = match channel {
@@ -222,7 +218,7 @@ impl MessagesWriter {
         }
     }
 
-    /// An event of the message as a whole, or of nothing at all.
+    /// Writes an event of the message as a whole, or of nothing known.
     fn message_event(&mut self, frame: &Frame, parts: &[Part], out: &mut Vec<Bytes>) {
         if let Some(data) = writer::data(frame) {
             self.state.remember_usage(&data, parts);
@@ -236,7 +232,7 @@ impl MessagesWriter {
         });
         match finish {
             Some((reason, Fate::Edited)) => self.state.sink.patched(frame, &finish_with(frame, reason), out),
-            // An ending takes its place, with the usage.
+            // An ending is written in its place, with the usage.
             Some((_, Fate::Dropped)) => return,
             _ => self.state.sink.raw(frame, out),
         }
@@ -248,7 +244,7 @@ impl MessagesWriter {
         }
     }
 
-    /// Writes a frame as it came, but for the number of its block.
+    /// Writes a frame with the number of its block on the wire, and no other change.
     fn keep(&mut self, frame: &Frame, item: u32, number: u64, out: &mut Vec<Bytes>) {
         if u64::from(item) == number {
             return self.state.sink.raw(frame, out);
@@ -256,10 +252,9 @@ impl MessagesWriter {
         self.state.sink.patched(frame, &json::set(&data(frame), &[("index", &number.to_string())]), out);
     }
 
-    /// The counts of the upstream's last `message_delta`, though it did not leave, else those known otherwise.
+    /// The counts of the upstream's last `message_delta`, written or dropped, else the sum of all counts.
     fn known_usage(&self) -> String {
-        let last = self.state.usage.as_deref().and_then(|data| std::str::from_utf8(data).ok());
-        let counts = last.and_then(|data| json::member(data, "usage")).filter(|usage| json::is_object(usage));
+        let counts = self.state.usage_at(&["usage"]).filter(|usage| json::is_object(usage));
         counts.map_or_else(|| templates::usage(self.counts), str::to_owned)
     }
 }
@@ -289,7 +284,7 @@ impl Grammar for MessagesWriter {
             return self.state.sink.raw(frame, out);
         }
         let untouched = parts.iter().all(|part| part.fate == Fate::Kept);
-        // One of the lines that belong to no event may be what was dropped.
+        // The dropped part may be one of the lines that belong to no event.
         if let Some(alone) = (frame.is_stray() && !untouched).then(|| writer::event_only(frame)).flatten() {
             event.frame = alone;
         }
@@ -322,7 +317,7 @@ impl Grammar for MessagesWriter {
     }
 
     fn refuse(&mut self, _choices: &[u32], message: &str, out: &mut Vec<Bytes>) {
-        // Text that waited for a block to stop still says why; a call would be run.
+        // Waiting text is still written, since it may explain the refusal; a client would run a waiting call.
         self.waiting.retain(|kind| matches!(kind, DeltaKind::Text { .. }));
         for number in self.blocks.close_all() {
             self.emit(templates::block_stop(number), out);
@@ -344,16 +339,25 @@ pub(super) fn data(frame: &Frame) -> String {
     String::from_utf8_lossy(&writer::data(frame).unwrap_or_default()).into_owned()
 }
 
-/// The parts that came with the frame.
+/// The parts of the upstream.
 fn own(parts: &[Part]) -> impl Iterator<Item = &Part> {
     parts.iter().filter(|part| part.came())
+}
+
+/// The text among the parts of a block that is not dropped; empty where there is none.
+pub(super) fn text_left<'p>(mut parts: impl Iterator<Item = &'p Part>) -> &'p str {
+    let text = parts.find_map(|part| match &part.delta.kind {
+        DeltaKind::Text { text, .. } if part.fate != Fate::Dropped => Some(&**text),
+        _ => None,
+    });
+    text.unwrap_or_default()
 }
 
 fn ends_message(kind: &DeltaKind) -> bool {
     matches!(kind, DeltaKind::Finish(_) | DeltaKind::Terminal)
 }
 
-/// The data of a `message_delta` with another stop reason; the stop sequence belonged to the one before.
+/// The data of a `message_delta` with another stop reason; the stop sequence belonged to the old reason.
 fn finish_with(frame: &Frame, reason: &FinishReason) -> String {
     let reason = json::quote(reason.raw());
     let data = data(frame);

@@ -137,6 +137,11 @@ impl<'d> Value<'d> {
         self.get(name).and_then(Value::string)
     }
 
+    /// The string that the member of this name is, where it is one and not empty.
+    pub(crate) fn name(self, name: &str) -> Option<Text> {
+        self.word(name).filter(|text| !text.is_empty()).map(Text::from)
+    }
+
     /// The string that the member of this name has to be, if it is there.
     pub(crate) fn said(self, name: &str) -> Result<Option<Cow<'d, str>>, DecodeError> {
         self.get(name).map(|field| field.expect_string(name)).transpose()

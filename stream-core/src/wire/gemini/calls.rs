@@ -1,4 +1,4 @@
-//! What the calls of a candidate leave behind, beside its turn.
+//! The state of the calls of a candidate, beside its turn.
 
 use crate::block::BlockKey;
 use crate::delta::{DeltaKind, Text};
@@ -8,18 +8,18 @@ use crate::wire::{Fate, Part};
 /// The turns of the candidates, with their calls.
 pub(super) type CandidateLedger = TurnLedger<CallTrail>;
 
-/// What the calls of one candidate leave behind.
+/// The state of the calls of one candidate.
 #[derive(Debug, Default)]
 pub(super) struct CallTrail {
-    /// The call whose later parts must not leave: it was dropped, or has left whole in its first part.
+    /// The call whose later parts are dropped: it was dropped, or written whole with its first part.
     gone: Option<BlockKey>,
     /// The signature of a dropped call, as raw JSON, on its way to the next call (rule 22).
     signature: Option<String>,
 }
 
 impl CandidateLedger {
-    /// Writes down what becomes of a part. Answers with the choices that finish here without an answer, though they had one,
-    /// and with what each says.
+    /// Records a part that is written or dropped. Returns the choices that finish with this part and are emptied, with
+    /// their notices.
     pub(super) fn book(&mut self, part: &Part, fate: Fate) -> Vec<(u32, Text)> {
         let notices = self.notices(part, fate);
         let leaves = fate != Fate::Dropped;
@@ -28,7 +28,7 @@ impl CandidateLedger {
             _ if fate == Fate::Inserted => {}
             DeltaKind::Call(call) if call.starts || leaves => {
                 turn.whole_calls();
-                // A replaced call leaves whole, in its first part.
+                // A replaced call is written whole, with its first part.
                 if fate == Fate::Kept || !call.starts {
                     turn.half_call(CALL);
                 }
@@ -49,7 +49,7 @@ impl CandidateLedger {
         notices
     }
 
-    /// What really becomes of a part: nothing follows a call that is gone.
+    /// The fate of a part: parts that follow a dropped or replaced call are dropped.
     pub(super) fn fate(&self, part: &Part) -> Fate {
         let follows = match &part.delta.kind {
             DeltaKind::Call(call) => !call.starts,
@@ -60,7 +60,7 @@ impl CandidateLedger {
         if follows && is_gone() { Fate::Dropped } else { part.fate }
     }
 
-    /// Whether these parts leave as they came, and no earlier edit reaches into them.
+    /// Whether all of these parts are kept, and none is changed by an earlier edit.
     pub(super) fn leaves_alone(&self, parts: &[Part]) -> bool {
         parts.iter().all(|part| self.fate(part) == Fate::Kept && !self.signs(part))
     }
@@ -72,17 +72,17 @@ impl CandidateLedger {
             && turn.is_some_and(|turn| turn.own.signature.is_some())
     }
 
-    /// Whether a call of the choice has left in part.
+    /// Whether a call of the choice was written in part.
     pub(super) fn is_open(&self, choice: u32) -> bool {
         self.known(choice).is_some_and(|turn| turn.is_half(CALL))
     }
 
-    /// Puts the signature of a dropped call aside.
+    /// Keeps the signature of a dropped call for the next one.
     pub(super) fn keep_signature(&mut self, choice: u32, signature: &str) {
         self.turn(choice).own.signature = Some(signature.into());
     }
 
-    /// The signature that the next call of a choice is to carry, if it has none itself.
+    /// Takes the signature of a dropped call, for the next call of the choice without a signature of its own.
     pub(super) fn take_signature(&mut self, choice: u32) -> Option<String> {
         self.turn(choice).own.signature.take()
     }

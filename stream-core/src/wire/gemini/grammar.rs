@@ -1,8 +1,8 @@
-//! What this format knows: the objects of a `GenerateContentResponse`, with their keys.
+//! The grammar: the objects of a `GenerateContentResponse`, with their keys.
 
 use memchr::memmem;
 
-use crate::delta::{Delta, DeltaKind, Site, Text};
+use crate::delta::{Delta, DeltaKind, Site};
 use crate::wire::document::{Of, Spans, Table, Value};
 
 /// One event, or one whole response.
@@ -14,7 +14,7 @@ pub(super) static RESPONSE: Table = Table::new(&[
     ("promptFeedback", Of::Object(&FEEDBACK)),
     ("error", Of::Object(&ERROR)),
     ("createTime", Of::Leaf),
-    // No fields of this format: the word by which a foreign event calls itself, and what clients of chat look for.
+    // No fields of this format: the type of a foreign event, and the list that clients of chat look for.
     ("type", Of::Leaf),
     ("choices", Of::Leaf),
 ]);
@@ -40,12 +40,12 @@ static CANDIDATE: Table = Table::new(&[
     ("logprobsResult", Of::Leaf),
 ]);
 
-/// Fields of a candidate that hold scores and counts: nothing of the text is in them.
+/// Fields of a candidate that hold scores and counts, and nothing of the text.
 pub(super) const SCORES: [&str; 3] = ["safetyRatings", "avgLogprobs", "tokenCount"];
 
 static CONTENT: Table = Table::new(&[("parts", Of::List(&Of::Object(&PART))), ("role", Of::Leaf)]);
 
-/// The fields that are read, which no other may pass for: `google-genai` takes `function_call` too.
+/// The known fields of a part. Another spelling is refused, since `google-genai` also accepts `function_call`.
 static PART: Table = Table::new(&[
     ("text", Of::Leaf),
     ("thought", Of::Leaf),
@@ -53,7 +53,7 @@ static PART: Table = Table::new(&[
     ("functionCall", Of::Object(&CALL)),
 ]);
 
-/// Fields that say how to look at a part's media: nothing to read by themselves.
+/// Fields that describe the media of a part, without output of their own.
 pub(super) const MEDIA: [&str; 2] = ["videoMetadata", "mediaResolution"];
 
 static CALL: Table = Table::new(&[
@@ -64,7 +64,7 @@ static CALL: Table = Table::new(&[
     ("willContinue", Of::Leaf),
 ]);
 
-/// Whether a part's field holds what the provider ran, made or looked up itself.
+/// Whether a field of a part holds something that the provider ran, made or looked up itself.
 pub(super) fn is_server_kind(field: &str) -> bool {
     matches!(
         field,
@@ -78,15 +78,15 @@ pub(super) fn is_server_kind(field: &str) -> bool {
     )
 }
 
-/// What survives when a response is built anew, everywhere in it, beside what its parts say. Any other field may hold a copy of
-/// what was dropped.
+/// The fields of a response, a candidate, its content and an error that are kept where a response is written anew. Any other
+/// field may hold a copy of dropped payload.
 pub(super) const KEPT_OF_RESPONSE: [&str; 5] =
     ["promptFeedback", "usageMetadata", "modelVersion", "responseId", "createTime"];
 pub(super) const KEPT_OF_CANDIDATE: [&str; 2] = ["index", "safetyRatings"];
 pub(super) const KEPT_OF_CONTENT: [&str; 1] = ["role"];
 pub(super) const KEPT_OF_ERROR: [&str; 3] = ["code", "message", "status"];
 
-/// What tells a response of this format from all others, however odd the rest of it is.
+/// The keys that distinguish a response of this format from all others, however odd the rest is.
 static PROBE: Table = Table::loose(&[
     ("candidates", Of::List(&Of::Leaf)),
     ("promptFeedback", Of::Leaf),
@@ -123,12 +123,7 @@ fn tells(response: Value<'_>) -> bool {
         || (has("usageMetadata") && (has("modelVersion") || has("responseId")))
 }
 
-/// A string that says something.
-pub(super) fn word(parent: Value<'_>, name: &str) -> Option<Text> {
-    parent.word(name).filter(|text| !text.is_empty()).map(Into::into)
-}
-
-/// The number of a candidate, unless its `index` is none. Vertex leaves the index out; proto JSON leaves a zero out.
+/// The number of a candidate; `None` if its `index` is no number. Vertex omits the index; proto JSON omits a zero.
 pub(super) fn number(candidate: Value<'_>, position: usize) -> Option<u32> {
     match candidate.get("index") {
         Some(index) => index.raw().parse().ok(),
@@ -136,13 +131,13 @@ pub(super) fn number(candidate: Value<'_>, position: usize) -> Option<u32> {
     }
 }
 
-/// Whether one of the `parts` of a candidate says a delta, rather than the candidate or the response around them.
+/// Whether a delta stands in one of the `parts` of a candidate, rather than in the candidate or the response around them.
 pub(super) fn is_part(delta: &Delta) -> bool {
     let Site { element, holder, .. } = delta.site;
     !holder.is_empty() && element != holder && !matches!(delta.kind, DeltaKind::Finish(_))
 }
 
-/// Whether a delta stands for a whole document that is not of this format.
+/// Whether a delta is a whole document of another format.
 pub(super) fn is_foreign(delta: &Delta) -> bool {
     let Site { element, holder, .. } = delta.site;
     holder.is_empty() && !element.is_empty() && matches!(delta.kind, DeltaKind::Opaque { .. })

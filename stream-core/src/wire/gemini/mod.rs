@@ -1,9 +1,9 @@
 //! Gemini `generateContent` and `streamGenerateContent`.
 //!
 //! Every event is a whole `GenerateContentResponse`: there is no opening, no terminal marker and no numbering, so
-//! that the end of bytes after a `finishReason` is a regular end. Events say nothing again that an earlier one said;
-//! the copies within an event are what a candidate carries beside its content: grounding, citations, URL context,
-//! log probabilities and the `finishMessage`.
+//! that the end of bytes after a `finishReason` is a regular end. No event repeats an earlier one; the copies within an
+//! event are the fields of a candidate beside its content: grounding, citations, URL context, log probabilities and the
+//! `finishMessage`.
 
 mod calls;
 mod grammar;
@@ -42,9 +42,7 @@ impl WireFormat for Gemini {
     fn decode(&self, frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError> {
         read::event(frame.data_bytes().unwrap_or_default(), into)?;
         // Google's own SDK fails on a named event.
-        if frame.event().is_some() {
-            into.odd = into.odd.or(Some(Odd::Lines));
-        }
+        into.mark(frame.event().map(|_| Odd::Lines));
         Ok(())
     }
 
@@ -67,11 +65,10 @@ impl WireFormat for Gemini {
 
     fn traits(&self) -> Traits {
         Traits {
-            restates: false,
             text_after_call: true,
             finish_is_terminal: true,
             arguments_are_json: true,
-            reasoning_is_signed: false,
+            ..Traits::default()
         }
     }
 

@@ -1,4 +1,4 @@
-//! Arguments that come in fragments, each with the path of the value it adds to (`partialArgs`).
+//! Arguments in fragments, each with the path of the value that it extends (`partialArgs`).
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -9,14 +9,14 @@ use serde_json::value::RawValue;
 
 use crate::json::{self, Object};
 
-/// Puts the fragments of a call together: `fragments` is the concatenation of its `partialArgs` arrays, in the order
-/// they came, as raw JSON.
+/// Joins the fragments of a call to its arguments: `fragments` is the concatenation of its `partialArgs` arrays, in their
+/// order, as raw JSON.
 ///
-/// PartialObject stand in the order in which their paths first came. Strings of one path are concatenated. `None` when the
-/// text is anything but such arrays, or when the fragments contradict each other: a value below a string, a second
-/// number for one path, a hole in an array. A call whose fragments do not fit is no call to run.
+/// Members stand in the order in which their paths first occur. Strings of one path are concatenated. The answer is `None` if the
+/// text is anything but such arrays, or if the fragments contradict each other: a value below a string, a second number for
+/// one path, a gap in an array. Such a call must not be run.
 ///
-/// Takes time linear in the length of `fragments`.
+/// The time is linear in the length of `fragments`.
 ///
 /// ```
 /// use stream_core::wire::gemini::join_partial_args;
@@ -52,7 +52,7 @@ pub fn join_partial_args(fragments: &str) -> Option<String> {
 #[derive(Deserialize)]
 struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// One fragment. At most one of the values is there; one without any only announces its path.
+/// One fragment, with at most one value. A fragment without a value only announces its path.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Fragment<'a> {
@@ -67,15 +67,15 @@ struct Fragment<'a> {
     null_value: bool,
 }
 
-/// The values found so far, as nodes that name each other by position.
+/// The values so far, as nodes that refer to each other by position.
 struct Tree {
     nodes: Vec<PartialValue>,
 }
 
 enum PartialValue {
-    /// Named by a path, and nothing known of it yet.
+    /// The end of a path without a value so far.
     Open,
-    /// The members, by name. One that came first has the lower position.
+    /// The members, by name. The position of an earlier member is lower.
     Object(HashMap<String, usize>),
     Array(BTreeMap<usize, usize>),
     Text(String),
@@ -127,7 +127,7 @@ impl Tree {
         Some(())
     }
 
-    /// The node one step below; made if it is not there.
+    /// The node one step below; a new one if there is none.
     fn descend(&mut self, at: usize, step: PathStep<'_>) -> Option<usize> {
         let new = self.nodes.len();
         let node = &mut self.nodes[at];
@@ -159,7 +159,7 @@ impl Tree {
     /// A value as JSON; the depth is bounded by that of the paths.
     fn written(&self, at: usize) -> Option<String> {
         Some(match &self.nodes[at] {
-            // Announced and never given: what a client makes of it is not known.
+            // An announced path without a value: clients differ.
             PartialValue::Open => return None,
             PartialValue::Text(text) => json::quote(text),
             PartialValue::Scalar(raw) => raw.clone(),
@@ -188,7 +188,7 @@ enum PathStep<'p> {
 }
 
 impl<'p> PathStep<'p> {
-    /// Reads `.name`, `[0]`, `['name']` or `["name"]`, and gives what follows.
+    /// Reads `.name`, `[0]`, `['name']` or `["name"]`, and returns the rest of the path.
     fn read(path: &'p str) -> Option<(Self, &'p str)> {
         if let Some(name) = path.strip_prefix('.') {
             let (name, rest) = name.split_at(name.find(['.', '[']).unwrap_or(name.len()));
@@ -212,18 +212,18 @@ impl<'p> PathStep<'p> {
     }
 }
 
-/// A call can open with `args: {}` before its fragments come.
+/// The fragments without the `args: {}` that a call can open with.
 fn strip_empty_args(fragments: &str) -> &str {
     let Some(inside) = fragments.trim_start().strip_prefix('{') else { return fragments };
     inside.trim_start().strip_prefix('}').unwrap_or(fragments)
 }
 
-/// `nullValue` says null by being there, as `null` or as `"NULL_VALUE"`.
+/// Whether `nullValue` is present: its value is `null` or `"NULL_VALUE"`.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(deserializer).map(|_| true)
 }
 
 const ROOT: usize = 0;
 
-/// As deep as serde_json reads; what is deeper could not be read by anyone.
+/// The greatest depth, which is that of serde_json.
 const DEPTH: usize = 120;

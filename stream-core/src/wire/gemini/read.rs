@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::grammar::{self, MEDIA, RESPONSE, RESPONSES, SCORES, is_server_kind, word};
+use super::grammar::{self, MEDIA, RESPONSE, RESPONSES, SCORES, is_server_kind};
 use crate::delta::{
     CallDelta, Channel, Delta, DeltaKind, FinishKind, FinishReason, Runs, Slot, Span, Text, UpstreamError,
     Usage,
@@ -13,7 +13,7 @@ use crate::wire::{DecodeError, Decoded};
 
 /// Reads the data of an event.
 pub(super) fn event(data: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
-    // No server of Google's sends it, gateways that speak several formats do.
+    // Sent by gateways that speak several formats, not by Google.
     if data == b"[DONE]" {
         into.deltas.push(Delta::stream(DeltaKind::Terminal));
         return Ok(());
@@ -50,14 +50,14 @@ fn response(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> 
     let [message, block] = apis::OF_MESSAGES;
     apis::one(into, response, &[], &[apis::OF_RESPONSES, message, block])?;
     if into.wants_meta {
-        into.id = into.id.take().or_else(|| word(response, "responseId"));
-        into.model = into.model.take().or_else(|| word(response, "modelVersion"));
+        into.id = into.id.take().or_else(|| response.name("responseId"));
+        into.model = into.model.take().or_else(|| response.name("modelVersion"));
     }
     let before = into.deltas.len();
     let candidates = candidates(response, into)?;
     let feedback = response.get("promptFeedback").map(|feedback| feedback.expect_object("promptFeedback"));
     let feedback = feedback.transpose()?;
-    if let Some(reason) = feedback.and_then(|feedback| word(feedback, "blockReason"))
+    if let Some(reason) = feedback.and_then(|feedback| feedback.name("blockReason"))
         && candidates == 0
     {
         let finish = DeltaKind::Finish(FinishReason::new(FinishKind::Filter, reason));
@@ -76,7 +76,7 @@ fn response(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> 
     Ok(())
 }
 
-/// Reads the candidates. Answers with how many there are.
+/// Reads the candidates, and returns their number.
 fn candidates(response: Value<'_>, into: &mut Decoded) -> Result<usize, DecodeError> {
     let Some(list) = response.get("candidates") else { return Ok(0) };
     let count = list.expect_items("candidates")?.count();
@@ -122,11 +122,11 @@ impl CandidateReader<'_> {
         let bare = self.deltas.len() == before;
         let finish = candidate.filled("finishReason")?;
         let logprobs = candidate.get("logprobsResult").is_some();
-        // Grounding, citations, a finish message and what is not known yet can all hold copies of the text.
+        // Grounding, citations, a finish message and unknown fields can all hold copies of the text.
         let annotates =
             |(name, value): (Cow<'_, str>, Value<'_>)| !SCORES.contains(&&*name) && !is_void(value.raw());
         if logprobs || candidate.unknown().any(annotates) {
-            // Without a part, log probabilities can spell what the next event says; unless there is none to come.
+            // Without a part, log probabilities can spell the text of the next event, unless the candidate finishes.
             let ahead = bare && logprobs && finish.is_none();
             self.push(Slot::Run, DeltaKind::Annotation { ahead }, candidate);
         }
@@ -180,7 +180,7 @@ impl CandidateReader<'_> {
             let delta = CallDelta { id, name, arguments, starts, ..CallDelta::default() };
             self.push(slot, DeltaKind::Call(delta), part);
         } else if continues {
-            // Says that the open call goes on, and nothing else: it must not outlive that call.
+            // The part says only that the open call goes on, and shares the fate of the call.
             self.push(slot, DeltaKind::Annotation { ahead: false }, part);
         }
         if !continues {
@@ -195,8 +195,8 @@ impl CandidateReader<'_> {
     }
 }
 
-/// What a `functionCall` adds to the arguments: its `args`, and its `partialArgs` as raw arrays, which
-/// [`join_partial_args`](super::join_partial_args) puts together when all are there.
+/// The arguments in a `functionCall`: its `args`, and its `partialArgs` as raw arrays, which
+/// [`join_partial_args`](super::join_partial_args) joins when the call is complete.
 fn arguments(call: Value<'_>) -> Option<Text> {
     let whole = call.get("args").map(Value::raw);
     let partial = call.get("partialArgs").map(Value::raw).filter(|raw| !is_void(raw));
@@ -206,7 +206,7 @@ fn arguments(call: Value<'_>) -> Option<Text> {
     }
 }
 
-/// A field that has to be a truth value, if it is there.
+/// The truth value of a field; false where the field is absent.
 fn truth(object: Value<'_>, name: &str) -> Result<bool, DecodeError> {
     match object.get(name).map(|field| (field, field.raw())) {
         None | Some((_, "false")) => Ok(false),
@@ -232,7 +232,7 @@ fn finish_kind(word: &str) -> FinishKind {
 
 fn usage(counts: Value<'_>) -> Usage {
     let count = |name: &str| counts.get(name).and_then(|raw| raw.raw().parse::<u64>().ok());
-    // Thoughts are counted apart here, and are part of the answer's count everywhere else.
+    // Thoughts are counted apart, and are part of the output count in other APIs.
     let output = match (count("candidatesTokenCount"), count("thoughtsTokenCount")) {
         (Some(candidates), Some(thoughts)) => Some(candidates.saturating_add(thoughts)),
         (candidates, thoughts) => candidates.or(thoughts),
@@ -242,8 +242,8 @@ fn usage(counts: Value<'_>) -> Usage {
 
 fn upstream_error(error: Value<'_>) -> UpstreamError {
     let number = || error.get("code").map(|code| Text::from(code.raw()));
-    UpstreamError { code: word(error, "status").or_else(number), message: word(error, "message") }
+    UpstreamError { code: error.name("status").or_else(number), message: error.name("message") }
 }
 
-/// A candidate is written behind all before it, where a reader by position finds it too (rule 28).
+/// The number of candidates that can be read: a candidate is written at the position of its number (rule 28).
 const MOST_CANDIDATES: u32 = 128;

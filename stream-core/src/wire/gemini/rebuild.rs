@@ -1,4 +1,4 @@
-//! Writing a touched response: patched where little differs, else built anew from its parts.
+//! Writing a touched response: patched where only a signature or a finish reason differs, else anew from its parts.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ use crate::wire::document::{Value, spliced};
 use crate::wire::template::{Raw, object, renewed};
 use crate::wire::{Fate, Part};
 
-/// A response as it came: where it stands in the data that the sites of its deltas mean.
+/// A response of the upstream: its span in the data that the spans of its deltas refer to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Came<'d> {
     pub(super) data: &'d str,
@@ -30,19 +30,19 @@ impl<'d> Came<'d> {
     }
 }
 
-/// How a rebuilt response closes the choices that finish in it.
+/// How a rebuilt response ends the choices that finish in it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Closing<'d> {
-    /// As it came, after a notice where nothing is left of the answer (rule 21).
+    /// With the upstream's finish, after a notice where the turn is emptied (rule 21).
     Own,
     /// Not at all: a refusal follows.
     Later,
-    /// Every choice is refused, with this message.
+    /// With a refusal of every choice, with this message.
     Refused(&'d str),
 }
 
-/// Patches a response of which no part was touched: with a signature that moves in from an earlier call, or another
-/// finish reason. `None` if that is not enough; the same text if nothing had to change.
+/// A response whose parts are kept, with the signature of an earlier, dropped call, or with another finish reason. `None` if
+/// other parts are touched; the same text if nothing has to change.
 pub(super) fn patch(ledger: &mut CandidateLedger, came: Came<'_>, parts: &[Part]) -> Option<String> {
     let reworded = |part: &Part| matches!(part.delta.kind, DeltaKind::Finish(_)) && part.fate == Fate::Edited;
     if !parts.iter().all(|part| ledger.fate(part) == Fate::Kept || reworded(part)) {
@@ -64,7 +64,7 @@ pub(super) fn patch(ledger: &mut CandidateLedger, came: Came<'_>, parts: &[Part]
     Some(spliced(came.data, came.span, splices))
 }
 
-/// Builds a response anew from what is left of its parts; `None` if nothing has to leave. `data` is what their sites mean.
+/// Writes a response anew from its parts; `None` if nothing has to be written. The spans of the parts refer to `data`.
 pub(super) fn rebuild(
     ledger: &mut CandidateLedger,
     data: &str,
@@ -101,7 +101,7 @@ pub(super) fn rebuild(
     says.then(|| build(response, &candidates, &drafts))
 }
 
-/// The response built anew. The first drafts are those of its candidates, in order; others are added.
+/// The response written anew. The first drafts are those of the upstream's candidates, in order; others are added.
 fn build(response: Value<'_>, candidates: &[Value<'_>], drafts: &[Draft<'_>]) -> String {
     let own = candidates.iter().map(Some).chain(std::iter::repeat(None));
     let candidates = json::array(drafts.iter().zip(own).map(|(draft, candidate)| match candidate {
@@ -116,7 +116,7 @@ fn build(response: Value<'_>, candidates: &[Value<'_>], drafts: &[Draft<'_>]) ->
     renewed(came, &KEPT_OF_RESPONSE, candidates.into_iter().chain(error)).finish()
 }
 
-/// Makes the part that an inserted delta asks for.
+/// The part for an inserted delta.
 pub(super) fn inserted(ledger: &mut CandidateLedger, delta: &Delta) -> Option<String> {
     match &delta.kind {
         DeltaKind::Text { channel, text } if !text.is_empty() => Some(templates::text(*channel, text, None)),
@@ -131,12 +131,12 @@ pub(super) fn inserted(ledger: &mut CandidateLedger, delta: &Delta) -> Option<St
 struct Rebuild<'a, 'd> {
     ledger: &'a mut CandidateLedger,
     data: &'d str,
-    /// One for each candidate, then those that insertions needed.
+    /// A draft for each candidate, then those of insertions.
     drafts: Vec<Draft<'d>>,
-    /// The elements of which something was dropped or edited.
+    /// The elements with a dropped or edited delta.
     touched: HashSet<Span>,
-    /// The element that left whole last, whose signature was used last, whose call was written last: a part can say
-    /// several things.
+    /// The last element that was written whole, the last whose signature was used, and the last whose call was written: an
+    /// element can have several deltas.
     whole: Option<Span>,
     signed: Option<Span>,
     called: Option<Span>,
@@ -146,7 +146,7 @@ impl<'d> Rebuild<'_, 'd> {
     fn part(&mut self, part: &Part, closing: Closing<'d>) {
         let fate = self.ledger.fate(part);
         let finishes = match &part.delta.kind {
-            // An ending takes its place.
+            // An ending is written in its place.
             DeltaKind::Finish(_) if fate == Fate::Dropped => true,
             DeltaKind::Finish(reason) => {
                 let draft = self.drafts.get_mut(part.delta.site.position as usize);
@@ -184,7 +184,7 @@ impl<'d> Rebuild<'_, 'd> {
         }
     }
 
-    /// What is left of one of upstream's parts.
+    /// The element of a kept or edited part, or what is left of it.
     fn own(&mut self, part: &Part, fate: Fate) -> Option<Cow<'d, str>> {
         let element = part.delta.site.element;
         let raw = element.slice(self.data);
@@ -197,7 +197,7 @@ impl<'d> Rebuild<'_, 'd> {
         self.piece(part, fate, raw, own).map(Cow::Owned)
     }
 
-    /// A part that leaves whole, with the signature that waits for it.
+    /// A kept element, with the signature of a dropped call where the element opens the next call.
     fn moved(&mut self, part: &Part, raw: &'d str) -> Cow<'d, str> {
         if self.ledger.signs(part)
             && let Some(signature) = self.ledger.take_signature(part.delta.choice.unwrap_or_default())
@@ -208,7 +208,7 @@ impl<'d> Rebuild<'_, 'd> {
         raw.into()
     }
 
-    /// One of the things a part says, as a part of its own.
+    /// One delta of an element, as an element of its own.
     fn piece(&mut self, part: &Part, fate: Fate, raw: &str, own: Option<&str>) -> Option<String> {
         let choice = part.delta.choice.unwrap_or_default();
         let leaves = fate != Fate::Dropped;

@@ -1,4 +1,4 @@
-//! The templates: parts, candidates, responses and errors that are made here.
+//! The templates of parts, candidates, responses and errors.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,13 @@ use crate::wire::document::Value;
 use crate::wire::template::{MadeEvent, Raw, object, renewed};
 use crate::wire::writer::Templates;
 
-/// A text part. An empty one is made only to carry a signature.
+/// A text part; empty only to carry a signature.
 pub(super) fn text(channel: Channel, text: &str, signature: Option<&str>) -> String {
     let thought = (channel == Channel::Reasoning).then_some(Raw("true"));
     object! { "text": text, "thought": thought, SIGNATURE: signature.map(Raw) }.finish()
 }
 
-/// A whole call. Arguments that are no JSON object cannot be said here and become an empty one.
+/// A whole call. The API has no place for arguments that are no JSON object; they become an empty one.
 pub(super) fn call(call: &CallDelta, signature: Option<&str>) -> String {
     let arguments = call.arguments.as_deref().filter(|arguments| json::is_object(arguments));
     let function = object! {
@@ -28,7 +28,7 @@ pub(super) fn call(call: &CallDelta, signature: Option<&str>) -> String {
     field("functionCall", &function.finish(), signature)
 }
 
-/// More of an open call, with other fragments than it came with; the rest of it says whether it goes on.
+/// More of an open call, with new fragments, and with the upstream's `willContinue`.
 pub(super) fn fragment(came: Option<&str>, arguments: Option<&str>, signature: Option<&str>) -> String {
     let function = object! {
         "partialArgs": arguments.filter(|arguments| json::items(arguments).is_some()).map(Raw),
@@ -42,7 +42,7 @@ pub(super) fn field(name: &str, raw: &str, signature: Option<&str>) -> String {
     object! { name: Raw(raw), SIGNATURE: signature.map(Raw) }.finish()
 }
 
-/// A part as it came, with a signature that it did not have.
+/// A part with another signature.
 pub(super) fn with_signature(part: &str, signature: &str) -> String {
     let kept = json::map(part, |name, raw| (name != SIGNATURE).then_some(Cow::Borrowed(raw)));
     kept.raw(SIGNATURE, signature).finish()
@@ -53,7 +53,7 @@ pub(super) fn signature(part: &str) -> Option<&str> {
     json::member(part, SIGNATURE).filter(|raw| !matches!(*raw, "null" | "\"\""))
 }
 
-/// The parts of a choice, and how it finishes, on their way into a candidate.
+/// The draft of a candidate: its parts, and how it finishes.
 #[derive(Debug)]
 pub(super) struct Draft<'d> {
     pub(super) choice: u32,
@@ -68,23 +68,23 @@ impl<'d> Draft<'d> {
         Self { choice, parts: Vec::new(), finish: None, message: None }
     }
 
-    /// A choice that says nothing but this.
+    /// A candidate with this part alone.
     pub(super) fn of(choice: u32, part: String) -> Self {
         Self { parts: vec![part.into()], ..Self::new(choice) }
     }
 
-    /// Lets the choice end with a refusal: with the reason that clients know for a filtered answer.
+    /// Ends the candidate with a refusal: with the finish reason that clients know for a filtered answer.
     pub(super) fn refuse(&mut self, message: &'d str) {
         self.finish = Some(Cow::Borrowed("\"SAFETY\""));
         self.message = Some(message);
     }
 
-    /// Whether it says anything.
+    /// Whether the draft has neither parts nor a finish.
     pub(super) fn is_empty(&self) -> bool {
         self.parts.is_empty() && self.finish.is_none()
     }
 
-    /// The candidate that came, with this in the place of what it said.
+    /// The upstream's candidate, with the parts and the finish of the draft.
     pub(super) fn renewed(&self, came: Value<'_>) -> String {
         let says = !self.parts.is_empty() || came.members().any(|(name, _)| name == "content");
         let content = came.get("content").filter(|content| content.members().next().is_some());
@@ -101,18 +101,18 @@ impl<'d> Draft<'d> {
         renewed(came.raw(), &KEPT_OF_CANDIDATE, [("content", content), ("finishReason", finish)]).finish()
     }
 
-    /// The candidate, where upstream's gives none to build on.
+    /// The candidate, without one of the upstream.
     pub(super) fn candidate(&self) -> String {
         let content = (!self.parts.is_empty()).then(|| Raw(self.content()));
         self.finish(object! { "content": content }).number("index", u64::from(self.choice)).finish()
     }
 
-    /// The content, where upstream's gives none to build on.
+    /// The content, without one of the upstream.
     fn content(&self) -> String {
         object! { "parts": Raw(json::array(&self.parts)), "role": "model" }.finish()
     }
 
-    /// Adds how the choice finishes.
+    /// Adds the finish to the candidate.
     fn finish(&self, candidate: Object) -> Object {
         candidate
             .and(&object! { "finishReason": self.finish.as_deref().map(Raw), "finishMessage": self.message })
@@ -128,23 +128,23 @@ pub(super) fn draft<'a, 'd>(drafts: &'a mut Vec<Draft<'d>>, choice: u32) -> &'a 
     &mut drafts[at]
 }
 
-/// A response, with what is known of the stream it belongs to.
+/// A response, with the names and counts of its stream.
 pub(super) fn response(drafts: &[Draft<'_>], envelope: &[(&'static str, String)]) -> Object {
     let response = object! { "candidates": Raw(json::array(drafts.iter().map(Draft::candidate))) };
     envelope.iter().fold(response, |response, (name, raw)| response.raw(name, raw))
 }
 
-/// Content that says nothing: some readers pass over a candidate without content, and take the next for the first.
+/// Empty content: some clients skip a candidate without content, and take the next for the first.
 pub(super) const NO_CONTENT: &str = r#"{"parts":[],"role":"model"}"#;
 
-/// A candidate that says nothing, where a reader by position looks for one.
+/// An empty candidate, for clients that go by position.
 pub(super) fn no_candidate(number: u64) -> String {
     object! { "index": number, "content": Raw(NO_CONTENT) }.finish()
 }
 
 impl Templates for GeminiWriter {
-    /// The error body of Google's APIs. SDKs choose their exception by the number; the code is the reason of an `ErrorInfo`, since
-    /// `status` is a closed list.
+    /// The error body of Google's APIs. SDKs choose their exception by the number; the code of the ending is the reason of an
+    /// `ErrorInfo`, since `status` is a closed list.
     fn error(ending: &Ending) -> MadeEvent {
         let domain = ending.error_type().unwrap_or_default();
         let details = ending.code().map(|code| {

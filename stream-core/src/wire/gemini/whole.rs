@@ -1,4 +1,4 @@
-//! Writing a whole body: one response, or an array of what would have been events.
+//! Writing a whole body: one response, or an array of the responses of a stream.
 
 use bytes::Bytes;
 
@@ -34,7 +34,7 @@ impl<'b> Elements<'b> {
 }
 
 impl WholeBody for GeminiWriter {
-    /// Writes each response of the body as one of a stream, and the refusal into the only one, or behind the last.
+    /// Writes each response of the body as one of a stream, and the refusal into the only response, or behind the last.
     fn body(&mut self, came: &Bytes, mut parts: &[Part], refusal: Option<&str>) -> String {
         let elements = Elements::of(came);
         let closing = match refusal {
@@ -71,7 +71,7 @@ impl WholeBody for GeminiWriter {
     }
 }
 
-/// How many of the parts stand in this element of the array, or were put in there.
+/// The number of parts that stand in this element of the array, or were inserted there.
 fn belonging(parts: &[Part], element: Span) -> usize {
     let beyond = |part: &Part| part.came() && part.delta.site.element.start() >= element.end();
     parts.iter().position(beyond).unwrap_or(parts.len())

@@ -22,13 +22,13 @@ use crate::wire::{Fate, Odd, Outgoing, Part, WriterOptions};
 #[derive(Debug)]
 pub(super) struct GeminiWriter {
     pub(super) state: WireState<CallTrail>,
-    /// The data of the last frame with a choice; it is read only if something made here repeats its names.
+    /// The data of the last frame with a choice: made responses repeat its model and id.
     latest: Option<Bytes>,
-    /// Empty between frames; kept so that an untouched frame allocates nothing.
+    /// Scratch space, empty between frames, so that an untouched frame allocates nothing.
     responses: Vec<Response>,
 }
 
-/// A response made here; `None` for the one that came, as it came.
+/// A response to write; `None` is the upstream's response, unchanged.
 pub(super) type Response = Option<String>;
 
 impl GeminiWriter {
@@ -36,7 +36,7 @@ impl GeminiWriter {
         Self { state: WireState::new(options, Sink::following()), latest: None, responses: Vec::new() }
     }
 
-    /// Keeps the frames that told last what endings and insertions repeat.
+    /// Keeps the last frames whose names and token counts endings and insertions repeat.
     pub(super) fn remember(&mut self, data: &Bytes, parts: &[Part]) {
         self.state.remember_usage(data, parts);
         if parts.iter().any(|part| part.delta.choice.is_some()) {
@@ -44,7 +44,7 @@ impl GeminiWriter {
         }
     }
 
-    /// Decides how a response is written.
+    /// Writes a response: unchanged, patched, or anew from its parts.
     pub(super) fn response(
         &mut self,
         came: Option<Came<'_>>,
@@ -70,7 +70,7 @@ impl GeminiWriter {
             response.is_object().then_some((came.data, response))
         });
         let Some((data, response)) = response else {
-            // A refusal takes the place of a body that cannot be built upon.
+            // A refusal replaces a body that is no response.
             if !matches!(closing, Closing::Refused(_)) {
                 self.foreign(parts, into);
             }
@@ -79,7 +79,7 @@ impl GeminiWriter {
         into.extend(rebuild(&mut self.state.turns, data, response, parts, closing).map(Some));
     }
 
-    /// Writes a response as it is, after the notice where it finishes an answer of which nothing is left.
+    /// Writes a response as it is, after the notices for emptied turns that finish in the response.
     fn raw(&mut self, response: Response, parts: &[Part], into: &mut Vec<Response>) {
         let mut notices = Vec::new();
         for part in parts {
@@ -89,7 +89,7 @@ impl GeminiWriter {
         into.push(response);
     }
 
-    /// Writes what is no response: it leaves as it came or not at all, and insertions stand beside it.
+    /// Writes a document of another format: unchanged or not at all, with insertions in responses of their own.
     fn foreign(&mut self, parts: &[Part], into: &mut Vec<Response>) {
         let whole = parts.iter().all(|part| matches!(part.fate, Fate::Kept | Fate::Inserted));
         let mut drafts = Vec::new();
@@ -131,12 +131,13 @@ impl GeminiWriter {
     pub(super) fn refusal(&self, choices: &[u32], message: &str) -> Object {
         let mut drafts: Vec<Draft<'_>> = choices.iter().map(|choice| Draft::new(*choice)).collect();
         drafts.iter_mut().for_each(|draft| draft.refuse(message));
-        let mut envelope = Vec::from_iter(field([self.state.usage.as_ref()], "usageMetadata"));
+        let usage = self.state.usage_at(&["usageMetadata"]);
+        let mut envelope = Vec::from_iter(usage.map(|usage| ("usageMetadata", usage.to_owned())));
         envelope.extend(self.names());
         templates::response(&drafts, &envelope)
     }
 
-    /// What responses of one stream have in common.
+    /// The names that responses of one stream have in common.
     fn names(&self) -> Vec<(&'static str, String)> {
         let told = [self.latest.as_ref(), self.state.usage.as_ref()];
         ["modelVersion", "responseId"].into_iter().filter_map(|name| field(told, name)).collect()
@@ -148,8 +149,8 @@ impl GeminiWriter {
         self.state.sink.event(None, &json, out);
     }
 
-    /// A response in which several candidates stand at their numbers: some clients go by position, some by number. Where readers by
-    /// position count for a lone one too, it stands at its number, and none without content stands before another.
+    /// A response whose candidates stand at the positions of their numbers, since some clients go by position and some by number.
+    /// With `by_position` this holds for a lone candidate too, and a candidate before another one has content.
     pub(super) fn in_order<'j>(&self, json: &'j str, by_position: bool) -> Cow<'j, str> {
         if !self.state.normalise {
             return Cow::Borrowed(json);
@@ -163,7 +164,7 @@ impl GeminiWriter {
         })
     }
 
-    /// What is not plain about a frame, given what the request asked for.
+    /// The reason why a frame is not plain, given the number of choices that the request asked for.
     fn odd(&self, frame: &Frame, parts: &[Part]) -> Option<Odd> {
         let is_second = |part: &Part| part.delta.choice.is_some_and(|number| number > 0);
         let hollow = || {
@@ -218,7 +219,7 @@ impl Grammar for GeminiWriter {
             match (response, &frame) {
                 (Some(json), _) => self.event(&json, out),
                 (None, Some(_)) if self.state.odd.is_some() => {
-                    // Comments, and lines that say nothing, do not leave.
+                    // Comments, and lines without data, are not written.
                     if let Some(json) = json {
                         self.event(json, out);
                     }
@@ -239,8 +240,8 @@ impl Grammar for GeminiWriter {
     }
 }
 
-/// The candidates at their numbers, behind empty ones where it has to be so; `None` if they are there. A lone one moves only
-/// where positions count.
+/// The candidates at the positions of their numbers, with empty candidates in between; `None` if they already are. A lone
+/// candidate is moved only `by_position`.
 fn in_order(candidates: Value<'_>, by_position: bool) -> Option<String> {
     let came: Vec<Value<'_>> = candidates.items().collect();
     let numbers: Vec<u32> = came
@@ -253,18 +254,15 @@ fn in_order(candidates: Value<'_>, by_position: bool) -> Option<String> {
     if is_ordered && !(by_position && has_hollow(came.iter().copied())) {
         return None;
     }
-    let last = if is_ordered { came.len() as u32 - 1 } else { numbers.iter().copied().max()? };
-    let all = (0..=last).map(|at| {
-        let own =
-            if is_ordered { Some(at as usize) } else { numbers.iter().position(|number| *number == at) };
-        match own.map(|own| came[own]) {
-            None => templates::no_candidate(at.into()),
-            Some(hollow) if by_position && at < last && is_hollow(hollow) => {
-                let kept = json::map(hollow.raw(), |name, raw| (name != "content").then_some(raw.into()));
-                kept.raw("content", templates::NO_CONTENT).finish()
-            }
-            Some(candidate) => candidate.raw().to_owned(),
+    let last = numbers.iter().copied().max()?;
+    let own = |at| numbers.iter().position(|number| *number == at).map(|position| came[position]);
+    let all = (0..=last).map(|at| match own(at) {
+        None => templates::no_candidate(at.into()),
+        Some(hollow) if by_position && at < last && is_hollow(hollow) => {
+            let kept = json::map(hollow.raw(), |name, raw| (name != "content").then_some(raw.into()));
+            kept.raw("content", templates::NO_CONTENT).finish()
         }
+        Some(candidate) => candidate.raw().to_owned(),
     });
     Some(json::array(all))
 }
@@ -275,7 +273,7 @@ fn has_hollow<'d>(candidates: impl Iterator<Item = Value<'d>>) -> bool {
     std::iter::from_fn(|| candidates.next().filter(|_| candidates.peek().is_some())).any(is_hollow)
 }
 
-/// Whether a candidate has no content: litellm passes over it, and takes the next for the first.
+/// Whether a candidate has no content: litellm skips such a candidate, and takes the next for the first.
 fn is_hollow(candidate: Value<'_>) -> bool {
     candidate.get("content").is_none()
 }

@@ -44,7 +44,7 @@ impl BodyReader<'_> {
 
     fn reasoning(&mut self, body: Value<'_>) -> Result<(), DecodeError> {
         let details = Details::read(body)?;
-        // Twins repeat each other and are said once; one that says something else is payload of its own.
+        // Fields with the same text are one delta; a field with another text is payload of its own.
         let twin = |name| body.said(name).map(Option::unwrap_or_default);
         let twins = [
             (twin("reasoning_content")?, body.get("reasoning_content"), Field::ReasoningContent),
@@ -79,7 +79,7 @@ impl BodyReader<'_> {
 
     fn content_part(&mut self, part: Value<'_>) -> Result<(), DecodeError> {
         if part.is_string() {
-            // Some clients take a string for a part with nothing but text.
+            // Some clients take a string for a text part.
             self.text(Channel::Content, &part.text(), part, Field::ContentItem.bit());
             return Ok(());
         }
@@ -93,12 +93,10 @@ impl BodyReader<'_> {
             "thinking" => "thinking",
             _ => "",
         };
-        // Some clients go by the fields of a part, whatever its type: what it says is a text of its own.
+        // Some clients go by the fields of a part, whatever its type.
         let is_foreign =
             |name: &&str| *name != own && part.get(name).is_some_and(|field| !is_void(field.raw()));
-        if ["text", "thinking"].iter().any(is_foreign) {
-            self.into.odd = self.into.odd.or(Some(Odd::Foreign));
-        }
+        self.into.mark(["text", "thinking"].iter().any(is_foreign).then_some(Odd::Foreign));
         let mut say = |channel, text: &str| self.text(channel, text, part, Field::ContentItem.bit());
         match (text, thinking) {
             (Some(text), _) if own == "text" => say(Channel::Content, &text),
@@ -130,7 +128,7 @@ impl BodyReader<'_> {
     fn tool_call(&mut self, call: Value<'_>) -> Result<(), DecodeError> {
         let (function, custom) = (call.get("function"), call.get("custom"));
         let (tool, input, flavor) = match (function, custom) {
-            // Which of them runs is up to the client; only one could be judged.
+            // Clients differ in which of the two they run, and only one could be judged.
             (Some(_), Some(_)) => {
                 return Err(DecodeError::ambiguous("a call of one kind of tool", "one of two kinds"));
             }
@@ -144,7 +142,7 @@ impl BodyReader<'_> {
             // Neither a name nor arguments.
             (None, None) => (call, "arguments", CallFlavor::Function),
         };
-        self.into.odd = self.into.odd.or_else(|| odd_call(call));
+        self.into.mark(odd_call(call));
         // Some servers send an empty id, or the word `null`, on continuations.
         let id = filled(call.get("id")).filter(|id| id != "null");
         let delta = self.call_delta(id.map(Text::from), tool, input, flavor)?;
@@ -172,7 +170,7 @@ impl BodyReader<'_> {
     }
 
     fn call(&mut self, slot: Slot, call: CallDelta, came: Value<'_>) {
-        // In a whole response even a call that says nothing is one; in a stream it is an empty continuation.
+        // An empty call is a call in a whole response, and an empty continuation in a stream.
         if call.starts || call.id.is_some() || call.name.is_some() || call.arguments.is_some() {
             self.push(slot, DeltaKind::Call(call), came, 0);
         }
@@ -189,13 +187,13 @@ impl BodyReader<'_> {
     }
 }
 
-/// What is not plain about the fields of a call, whatever came before it.
+/// The reason why a call is not plain by its own fields.
 fn odd_call(call: Value<'_>) -> Option<Odd> {
     let (index, id) = (call.get("index"), call.get("id"));
     if index.is_some_and(|raw| json::count(raw.raw()).is_none()) {
         return Some(Odd::Number);
     }
-    // The word that some servers send for no id is a new one to those who go by ids.
+    // The string that some servers send in place of an absent id is a new id to clients.
     if id.is_some_and(|raw| raw.raw() == "\"null\"") {
         return Some(Odd::Identity);
     }
@@ -241,18 +239,18 @@ impl<'d> Content<'d> {
     }
 }
 
-/// What `reasoning_details` say.
+/// The texts of `reasoning_details`.
 #[derive(Default)]
 struct Details<'d> {
     items: Vec<Detail<'d>>,
-    /// The first texts of all.
+    /// The concatenated first texts of all details.
     text: String,
     are_signed: bool,
 }
 
 struct Detail<'d> {
     came: Value<'d>,
-    /// Its text, or its summary where it has none; and a summary beside the text that says something else.
+    /// The text, or the summary where there is no text; and a summary that differs from the text.
     texts: [Cow<'d, str>; 2],
 }
 

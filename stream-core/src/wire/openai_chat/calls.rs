@@ -1,4 +1,4 @@
-//! What has left of each choice, and the index, id and name that its calls leave with.
+//! The calls of each choice: the index, the id and the name that a call is written with.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,12 +16,12 @@ pub(super) type ChoiceLedger = TurnLedger<ChoiceCalls>;
 /// The calls of one choice.
 #[derive(Debug, Default)]
 pub(super) struct ChoiceCalls {
-    /// Something was dropped, edited or inserted: copies of what the choice said are stale.
+    /// A part was dropped, edited or inserted: copies of the choice's text are stale.
     tainted: bool,
     numbers: CallNumbers,
-    /// How far the index of each call is shifted; settled when the call opens.
+    /// The shift of the index of each call, fixed when the call opens.
     shifts: BTreeMap<BlockKey, i64>,
-    /// How each call leaves, where frames that are not plain are written anew.
+    /// The form in which each call is written, where frames that are not plain are written anew.
     written: BTreeMap<BlockKey, Box<Written>>,
     /// The call that the upstream opened last.
     last: Option<BlockKey>,
@@ -31,30 +31,30 @@ pub(super) struct ChoiceCalls {
 #[derive(Debug, Default)]
 struct CallNumbers {
     numbering: WireNumbering,
-    /// How many calls the upstream has opened.
+    /// The number of calls that the upstream has opened.
     came: u64,
-    /// The ids that calls have left with.
+    /// The ids of written calls.
     ids: BTreeSet<Text>,
-    /// No id below this number is looked at again for a call of ours.
+    /// The number below which all made ids are taken.
     own: u64,
 }
 
-/// How a call leaves: with one index, one id and one name, each said once (rule 28).
+/// The form in which a call is written: with one index, one id and one name, each written once (rule 28).
 #[derive(Debug, Default)]
 struct Written {
-    /// The index that the upstream opened the call with, and the one that leaves.
+    /// The index that the upstream opened the call with, and the index on the wire.
     came: Option<u64>,
     index: u64,
     id: Option<Text>,
-    /// Whether the name has come, and whether it has left.
+    /// Whether the upstream has sent the name, and whether the name was written.
     has_name: bool,
     named: bool,
-    /// Arguments that came before the name.
+    /// The arguments before the name.
     early: String,
 }
 
 impl ChoiceLedger {
-    /// Whether copies of what the choice said are stale.
+    /// Whether copies of the choice's text are stale.
     pub(super) fn is_tainted(&self, number: u32) -> bool {
         self.known(number).is_some_and(|turn| turn.own.tainted)
     }
@@ -63,7 +63,8 @@ impl ChoiceLedger {
         self.turns().any(|turn| turn.own.tainted)
     }
 
-    /// Settles how the calls of a frame leave. Says what is not plain about them, given what left before.
+    /// Fixes the form in which the calls of a frame are written. Returns the reason why a call is not plain, given the calls
+    /// before it.
     pub(super) fn settle(&mut self, parts: &[Part]) -> Option<Odd> {
         let mut odd = None;
         for part in parts.iter().filter(|part| part.came()) {
@@ -71,7 +72,7 @@ impl ChoiceLedger {
             let Some(number) = part.delta.choice else { continue };
             let choice = &mut self.turn(number).own;
             if call.flavor == CallFlavor::LegacyFunction {
-                // It has neither an index nor an id, and is the only one of its choice.
+                // A legacy call has neither an index nor an id, and is the only call of its choice.
                 let opens = !choice.written.contains_key(&key);
                 choice.written.entry(key).or_default();
                 if opens != call.name.is_some() && part.fate == Fate::Kept {
@@ -79,10 +80,7 @@ impl ChoiceLedger {
                 }
                 continue;
             }
-            let sent = match part.delta.slot {
-                Slot::Call { index } => index,
-                _ => None,
-            };
+            let sent = sent(part);
             let found = match choice.written.get_mut(&key) {
                 Some(written) => {
                     if !written.has_name && call.name.is_some() {
@@ -94,7 +92,7 @@ impl ChoiceLedger {
                     let (written, found) = choice.numbers.open(call, sent, part.fate != Fate::Dropped);
                     choice.last = Some(key);
                     choice.written.insert(key, Box::new(written));
-                    // Items that say nothing but an index would name a call that the client does not have.
+                    // Items with nothing but an index would name a call that the client does not have.
                     choice.tainted |= found.is_some();
                     found
                 }
@@ -106,12 +104,12 @@ impl ChoiceLedger {
         odd
     }
 
-    /// How the call of a part leaves.
+    /// The form in which the call of a part is written.
     fn written(&mut self, part: &Part) -> Option<&mut Written> {
         self.known_mut(part.delta.choice?)?.own.written.get_mut(&part.key?).map(|written| &mut **written)
     }
 
-    /// Takes note that a call has left as it came.
+    /// Records a call that is written as its bytes.
     pub(super) fn said(&mut self, part: &Part) {
         if let DeltaKind::Call(call) = &part.delta.kind
             && let Some(written) = self.written(part)
@@ -120,8 +118,8 @@ impl ChoiceLedger {
         }
     }
 
-    /// A kept or edited call as it leaves, where its frame is written anew: with the id and the name only where the
-    /// call opens, and behind them all arguments that came by then. `None` where nothing of it is to be said yet.
+    /// The part of a kept or edited call in a frame that is written anew: with the id and the name only where the call
+    /// opens, followed by all arguments so far. `None` where nothing of the call is written yet.
     pub(super) fn normal(&mut self, part: &Part) -> Option<Part> {
         let DeltaKind::Call(call) = &part.delta.kind else { return Some(part.clone()) };
         let Some(written) = self.written(part) else { return Some(part.clone()) };
@@ -144,12 +142,9 @@ impl ChoiceLedger {
         Some(part)
     }
 
-    /// The index a kept call leaves with, by what is known before its frame; `None` if it is the one it came with.
+    /// The index on the wire of a kept call; `None` if it is that of the upstream.
     pub(super) fn moved(&self, part: &Part) -> Option<u64> {
-        let (DeltaKind::Call(_), Slot::Call { index: Some(index) }) = (&part.delta.kind, part.delta.slot)
-        else {
-            return None;
-        };
+        let index = sent(part).filter(|_| matches!(part.delta.kind, DeltaKind::Call(_)))?;
         let choice = &self.known(part.delta.choice?)?.own;
         let new = match part.key.map(|key| (choice.written.get(&key), choice.shifts.get(&key))) {
             Some((Some(written), _)) => written.index,
@@ -159,7 +154,7 @@ impl ChoiceLedger {
         (new != index).then_some(new)
     }
 
-    /// Takes note of a part; for a call, says the index it leaves with.
+    /// Records a part, and returns the index on the wire of a call.
     pub(super) fn track(&mut self, part: &Part) -> Option<u64> {
         let kind = &part.delta.kind;
         let turn = self.note(part, part.fate, weight(part))?;
@@ -184,8 +179,8 @@ impl ChoiceLedger {
     }
 }
 
-/// What a part is to the reader of a turn. A field that clients do not read answers nothing, and is not written anew. Lines
-/// that are no event stand in none.
+/// The weight of a part. An opaque part in a field that clients do not read is no answer, and is not written anew. Lines that
+/// are no event stand in no field.
 fn weight(part: &Part) -> Weight {
     let is_read = || match Field::of(&part.delta) {
         Some(field) => matches!(field, Field::ToolCall | Field::ContentItem | Field::Audio),
@@ -197,12 +192,20 @@ fn weight(part: &Part) -> Weight {
     }
 }
 
-/// Whether more of a call may come that has left.
+/// The index that a call came with.
+fn sent(part: &Part) -> Option<u64> {
+    match part.delta.slot {
+        Slot::Call { index } => index,
+        _ => None,
+    }
+}
+
+/// Records whether a call is written in part.
 fn note_half(turn: &mut Turn<ChoiceCalls>, call: &CallDelta, part: &Part) {
     let key = part.key.map(|key| u64::from(key.0)).filter(|key| match part.fate {
         Fate::Inserted => false,
         Fate::Dropped => turn.is_half(*key),
-        // A replacement comes whole, in its first part.
+        // A replacement is written whole, with its first part.
         Fate::Edited => !call.arguments.as_deref().is_some_and(json::is_object),
         Fate::Kept => true,
     });
@@ -211,13 +214,10 @@ fn note_half(turn: &mut Turn<ChoiceCalls>, call: &CallDelta, part: &Part) {
 }
 
 impl ChoiceCalls {
-    /// The index that a call leaves with.
+    /// The index on the wire of a call.
     fn index(&mut self, part: &Part) -> Option<u64> {
         let Self { numbers: CallNumbers { numbering, .. }, shifts, .. } = self;
-        let sent = match part.delta.slot {
-            Slot::Call { index } => index,
-            _ => None,
-        };
+        let sent = sent(part);
         let leaves = part.fate != Fate::Dropped;
         let shift = match (sent, part.key.and_then(|key| shifts.get(&key))) {
             _ if part.fate == Fate::Inserted => return Some(numbering.insert()),
@@ -235,14 +235,14 @@ impl ChoiceCalls {
 }
 
 impl CallNumbers {
-    /// A call opens: with the index behind the last, a name, and an id of its own. The first may lack an id: those who
-    /// go by ids have nothing else to give its parts to.
+    /// Opens a call. A plain call opens with the index behind the last, a name, and an id of its own. The first call may lack an
+    /// id: clients that go by ids have no other call to assign its parts to.
     fn open(&mut self, call: &CallDelta, sent: Option<u64>, leaves: bool) -> (Written, Option<Odd>) {
         let next = self.came;
         self.came += 1;
         let has_name = call.name.is_some();
         let mut written = Written { came: sent, id: call.id.clone(), has_name, ..Written::default() };
-        // One without a name leaves when the name comes, if ever.
+        // A call without a name is written when the upstream sends the name.
         if has_name {
             self.claim(&mut written, leaves);
         }
@@ -250,7 +250,7 @@ impl CallNumbers {
         (written, (!plain).then_some(Odd::Identity))
     }
 
-    /// Gives a call the index behind the last one, and an id of its own.
+    /// Assigns to a call the index behind the last one, and an id of its own.
     fn claim(&mut self, written: &mut Written, leaves: bool) {
         written.index = self.numbering.next();
         written.id = match written.id.take() {
@@ -278,10 +278,11 @@ impl CallNumbers {
 }
 
 impl Written {
-    /// A call goes on: with the index that it opened with, without a name, with no other id, and as the call that opened last.
+    /// Continues a call. A plain continuation has the index that the call opened with, no name, no other id, and belongs to the
+    /// call that opened last.
     fn continues(&mut self, call: &CallDelta, sent: Option<u64>, is_last: bool) -> Option<Odd> {
         let same = sent.is_some() && sent == self.came && (call.id.is_none() || call.id == self.id);
-        // Until the name comes, what there is of the arguments waits for it.
+        // The arguments before the name wait for the name.
         let had_name = self.has_name;
         self.has_name |= call.name.is_some();
         if !same || !had_name || call.name.is_some() {

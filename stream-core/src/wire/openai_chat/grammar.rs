@@ -1,6 +1,6 @@
-//! What this format knows: the objects of a chunk and of a whole response, with their keys.
+//! The grammar: the objects of a chunk and of a whole response, with their keys.
 //!
-//! Everything is optional: some server sends `null` for, or leaves out, each field.
+//! Every field is optional: for each of them there is a server that omits it, or sends `null`.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub(super) static CHUNK: Table = Table::new(&[
     ("error", Of::Object(&ERROR)),
     (FAILED, Of::Leaf),
     ("x_groq", Of::Object(&GROQ)),
-    // No field of this format: what clients of Gemini look for.
+    // No field of this format: clients of Gemini look for it.
     ("candidates", Of::Leaf),
 ]);
 
@@ -73,14 +73,14 @@ static CUSTOM: Table = Table::new(&[("name", Of::Leaf), ("input", Of::Leaf)]);
 
 static AUDIO: Table = Table::new(&[("transcript", Of::Leaf), ("data", Of::Leaf)]);
 
-/// The fields around the choices that survive a rebuild. Any other may hold a copy of what was dropped.
+/// The fields around the choices that a rebuilt chunk keeps. Any other may hold a copy of dropped payload.
 pub(super) const KEPT_OF_CHUNK: [&str; 7] =
     ["id", "object", "created", "model", "system_fingerprint", "service_tier", "provider"];
 
-/// The fields of an error that survive a rebuild.
+/// The fields of an error that a rebuilt chunk keeps.
 pub(super) const KEPT_OF_ERROR: [&str; 5] = ["message", "type", "param", "code", "status_code"];
 
-/// The known fields of an error, none of which can stand there twice.
+/// The known fields of an error, each of which may stand there once.
 pub(super) static ERROR: Table =
     Table::new(&[("message", Of::Leaf), ("code", Of::Leaf), ("type", Of::Leaf), (FAILED, Of::Leaf)]);
 
@@ -92,22 +92,22 @@ static GROQ: Table = Table::loose(&[("usage", Of::Object(&TOKENS))]);
 /// The field of an error that holds a call which the provider refused.
 pub(super) const FAILED: &str = "failed_generation";
 
-/// Fields of a delta that hold a signature or an encrypted form of the reasoning: needed for the next turn (rule 22), and
-/// nothing a client could show.
+/// Fields of a delta that hold a signature or an encrypted form of the reasoning: the next turn needs them (rule 22), and
+/// clients do not show them.
 pub(super) const SIGNATURES: [&str; 3] = ["reasoning_encrypted", "reasoning_opaque", "reasoning_signature"];
 
-/// Unknown fields of a delta that hold words about it, never output.
+/// Unknown fields of a delta that describe the delta and hold no output.
 pub(super) const SILENT: [&str; 5] = ["channel", "phase", "name", "token_id", "type"];
 
-/// A field of a choice that says a delta, as a bit of the delta's site: of fields that say the same text a client may read any, and
-/// the delta is that of the first of them.
+/// The field of a delta in its choice, as a bit of the delta's site. Of several fields with the same text a client may read any
+/// one; their delta is located at the first of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Content,
     ContentItem,
     ReasoningContent,
     Reasoning,
-    /// One of `reasoning_details`: its text, or its summary where it has none.
+    /// One of `reasoning_details`: its text, or its summary where it has no text.
     Detail,
     /// A summary beside the text of a detail.
     Summary,
@@ -135,13 +135,13 @@ impl Field {
         1 << (self as u16)
     }
 
-    /// The field that says a delta, where it is one of these: all others are told by the kind of the delta.
+    /// The field of a delta, where it is one of these: all other fields follow from the kind of the delta.
     pub(super) fn of(delta: &Delta) -> Option<Self> {
         Self::ALL.get(delta.site.fields.trailing_zeros() as usize).copied()
     }
 }
 
-/// What tells a chunk or a body of this format from all others, however odd the rest of it is.
+/// The keys that distinguish a chunk or a body of this format from all others, however odd the rest is.
 static PROBE: Table =
     Table::loose(&[("choices", Of::List(&Of::Object(&MESSAGE_PROBE))), ("object", Of::Leaf)]);
 
@@ -161,7 +161,7 @@ pub(super) fn is_completion(body: &[u8]) -> bool {
 }
 
 fn probe(data: &[u8], tells: impl FnOnce(Option<Value<'_>>, &str) -> bool) -> bool {
-    // Most frames of other formats have neither word, and need no pass.
+    // Most frames of other formats have neither word, and need not be read.
     let has = |word: &str| memmem::find(data, word.as_bytes()).is_some();
     if !has("\"choices\"") && !has("\"chat.completion") {
         return false;
@@ -178,7 +178,7 @@ pub(super) fn number(choice: Value<'_>) -> u32 {
     number_of(choice.get("index"))
 }
 
-/// The number that an index says.
+/// The number that an index is; zero where it is none.
 pub(super) fn number_of(index: Option<Value<'_>>) -> u32 {
     index.and_then(|raw| integer(raw.raw())).and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
 }
@@ -188,7 +188,7 @@ pub(super) fn chunk<'d>(spans: &'d mut Spans, data: &'d [u8]) -> Option<Value<'d
     spans.probe(data, Of::Object(&CHUNK)).filter(|chunk| chunk.is_object())
 }
 
-/// What there is of the envelope around the choices.
+/// The envelope of a chunk: the kept fields around the choices.
 pub(super) fn envelope(chunk: Option<Value<'_>>) -> Object {
     json::only(chunk.map_or("{}", Value::raw), &KEPT_OF_CHUNK)
 }
@@ -198,19 +198,19 @@ pub(super) fn native_finish(choice: &str) -> Option<&str> {
     json::member(choice, "native_finish_reason").filter(|raw| *raw != "null")
 }
 
-/// The token counts of a chunk, wherever they stand.
+/// The token counts of a chunk, in any of their three places.
 pub(super) fn usage(chunk: Value<'_>) -> Option<Value<'_>> {
     let of_choice = || chunk.get("choices")?.items().find_map(|choice| choice.get("usage"));
     let groq = || chunk.get("x_groq")?.get("usage");
     chunk.get("usage").or_else(of_choice).or_else(groq)
 }
 
-/// Whether the `role` of a delta or message is one that answers have.
+/// Whether the `role` of a delta or message is that of an answer.
 pub(super) fn has_role(body: Value<'_>) -> bool {
     matches!(body.get("role").map_or("null", Value::raw), "null" | "\"\"" | "\"assistant\"")
 }
 
-/// The text of a field: a string that says something.
+/// The text of a field, if it is not empty.
 pub(super) fn filled(field: Option<Value<'_>>) -> Option<Cow<'_, str>> {
     field.map(Value::text).filter(|text| !text.is_empty())
 }
@@ -220,13 +220,13 @@ pub(super) fn integer(raw: &str) -> Option<u64> {
     json::count(raw).or_else(|| raw.trim_matches('"').parse().ok())
 }
 
-/// Whether a value says nothing a client could show: null, a number, a truth value, an empty string or list, an
+/// Whether a value holds nothing that a client could show: null, a number, a truth value, an empty string or list, an
 /// object of such values.
 pub(super) fn is_void(raw: &str) -> bool {
     is_void_to(raw, 3)
 }
 
-/// Looks only so deep: an upstream decides how deep its objects go, and each level is read again.
+/// As [`is_void`], to a limited depth: the upstream decides how deep objects are, and each level is read again.
 fn is_void_to(raw: &str, depth: u8) -> bool {
     match raw.as_bytes().first() {
         Some(b'"') => raw == "\"\"",

@@ -1,7 +1,7 @@
-//! Calls that take turns, put one behind the other (rule 28).
+//! Calls that take turns, written one behind the other (rule 28).
 //!
-//! Some clients give every part without an id to the call that opened last. So frames wait from the opening of a call on
-//! until all calls before it are whole. Where nothing more of those calls came, the frames leave as they came.
+//! Some clients assign every part without an id to the call that opened last. Frames therefore wait from the opening of a call
+//! until all calls before it are whole. The frames are written as their bytes where they hold no more of those calls.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,15 +10,15 @@ use crate::delta::{CallFlavor, DeltaKind};
 use crate::json::Nesting;
 use crate::wire::{Fate, Odd, Outgoing, Part};
 
-/// The calls that are on their way, and the frames that wait for their ends.
+/// The calls that are not whole, and the frames that wait for their ends.
 #[derive(Debug, Default)]
 pub(super) struct Interleaved {
     choices: BTreeMap<u32, HalfCalls>,
-    /// How many calls, over all choices, are not whole and have another one behind them.
+    /// The number of calls, over all choices, that are not whole and have another call behind them.
     halves: usize,
     waiting: Vec<Outgoing>,
     bytes: usize,
-    /// Something came of a call before the last one.
+    /// A waiting frame has more of a call before the last one.
     disordered: bool,
 }
 
@@ -31,7 +31,8 @@ struct HalfCalls {
 }
 
 impl Interleaved {
-    /// Takes note of a frame. Answers whether it goes on at once, as nearly all do; if not, it is to be [taken](Self::take).
+    /// Records a frame, and returns whether it is written at once, as nearly all are; any other frame has to be
+    /// [taken](Self::take).
     pub(super) fn passes(&mut self, outgoing: &Outgoing) -> bool {
         for part in &outgoing.parts {
             self.note(part);
@@ -39,31 +40,31 @@ impl Interleaved {
         self.is_idle()
     }
 
-    /// Takes in a frame that does not go on at once. Answers with those that do now, in their order.
+    /// Queues a frame, and returns the frames to write now, in their order.
     pub(super) fn take(&mut self, outgoing: Outgoing) -> Vec<Outgoing> {
         self.bytes += outgoing.frame.as_ref().map_or(0, |frame| frame.raw().len());
         self.waiting.push(outgoing);
         if self.halves > 0 { Vec::new() } else { self.release() }
     }
 
-    /// The frames that wait, and nothing more will come.
+    /// The waiting frames, to be written now.
     pub(super) fn release(&mut self) -> Vec<Outgoing> {
         self.bytes = 0;
         let waiting = std::mem::take(&mut self.waiting);
         if std::mem::take(&mut self.disordered) { self.ordered(waiting) } else { waiting }
     }
 
-    /// Whether a text goes on at once.
+    /// Whether a text frame would be written at once.
     pub(super) fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.halves == 0 && !self.disordered
     }
 
-    /// The bytes of frames that wait.
+    /// The number of bytes in waiting frames.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Text and the like, then call by call, then what ends the answer.
+    /// The frames in the order in which they are written: text and the like, then call by call, then the end of the answer.
     fn ordered(&self, frames: Vec<Outgoing>) -> Vec<Outgoing> {
         let mut parts: Vec<(usize, usize, Part)> = Vec::new();
         let mut sources = Vec::with_capacity(frames.len());
@@ -71,7 +72,7 @@ impl Interleaved {
             if let Some(frame) = &mut frame {
                 frame.mark(Some(Odd::Order));
             }
-            // A call is written without its frame where that would be read once for each of many.
+            // A frame with many calls would be read once for each of them: those calls are written without their frame.
             sources.push((frame, of_frame.len() <= FEW));
             parts.extend(of_frame.into_iter().map(|part| (self.rank(&part), source, part)));
         }
@@ -130,7 +131,7 @@ impl Interleaved {
 }
 
 impl HalfCalls {
-    /// More of a call. Answers whether it is one that was not whole when another opened behind it.
+    /// Records more of a call. Returns whether the call was not whole when another one opened behind it.
     fn add(&mut self, key: BlockKey, arguments: &str) -> bool {
         let opens = !self.known.contains_key(&key);
         if opens && let Some(last) = self.last.replace(key) {

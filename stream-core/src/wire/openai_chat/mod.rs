@@ -2,15 +2,15 @@
 //!
 //! # Copies
 //!
-//! What this format says twice (rule 19), and who covers it:
+//! The copies of this format (rule 19), and how each is handled:
 //!
-//! | copy | of | covered by |
+//! | copy | of | handling |
 //! |---|---|---|
-//! | `reasoning` beside `reasoning_content`, text of `reasoning_details` | reasoning | read once where they say the same, else each by itself; a rebuilt frame has only what was read |
-//! | `choices[].message`, `choices[].text` beside `delta` | the delta, or all of the choice so far | a [`Copy`](crate::delta::DeltaKind::Copy), unless it equals the delta beside it; gone from a choice once it was edited |
-//! | `choices[].logprobs` | tokens of text and of calls | gone from a choice once it was edited; an annotation *ahead* when it comes without a delta |
+//! | `reasoning` beside `reasoning_content`, text of `reasoning_details` | reasoning | one delta where the texts are the same, else one each; a rebuilt frame has only the text of its deltas |
+//! | `choices[].message`, `choices[].text` beside `delta` | the delta, or all of the choice so far | a [`Copy`](crate::delta::DeltaKind::Copy), unless it equals the delta beside it; not written for a choice that was edited |
+//! | `choices[].logprobs` | tokens of text and of calls | not written for a choice that was edited; an annotation *ahead* without a delta beside it |
 //! | `error.failed_generation` | a call that the provider refused | an [`Opaque`](crate::delta::DeltaKind::Opaque) of its own, before the error |
-//! | `audio.transcript` | spoken audio | is content; the sound is opaque |
+//! | `audio.transcript` | spoken audio | content; the sound is opaque |
 
 mod body;
 mod calls;
@@ -67,13 +67,7 @@ impl WireFormat for OpenAiChat {
     }
 
     fn traits(&self) -> Traits {
-        Traits {
-            restates: false,
-            text_after_call: true,
-            finish_is_terminal: true,
-            arguments_are_json: false,
-            reasoning_is_signed: false,
-        }
+        Traits { text_after_call: true, finish_is_terminal: true, ..Traits::default() }
     }
 
     fn holes(&self) -> &'static [Hole] {

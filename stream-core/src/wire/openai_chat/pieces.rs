@@ -1,12 +1,12 @@
-//! Strings of a delta that no block shows, and log probabilities: the official SDKs put strings and tokens together over the
-//! chunks of a stream, in fields that nobody knows as in those they know.
+//! Strings of a delta that are part of no block, and log probabilities: the official SDKs concatenate strings and tokens over the
+//! chunks of a stream, in unknown fields as in known ones.
 
 use super::grammar::{CHUNK, number};
 use crate::wire::document::{Of, Spans, Value};
 use crate::wire::pieces::PiecePlace;
 use crate::wire::{Piece, PieceName};
 
-/// The strings of the deltas of a chunk that no block shows.
+/// The strings of the deltas of a chunk that are part of no block.
 pub(super) fn of(document: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut spans = Spans::default();
@@ -29,7 +29,7 @@ pub(super) fn of(document: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// What blocks show, or the reader compares: a policy sees it there, over all pieces that it comes in.
+/// The paths whose strings are part of a block, or compared by the reader.
 const SHOWN: &[&[&str]] = &[
     &["role"],
     &["content"],

@@ -30,10 +30,9 @@ pub(super) fn frame(frame: &Frame, into: &mut Decoded) -> Result<(), DecodeError
     } else {
         document(data, Form::Chunk { is_error: frame.event() == Some("error") }, into)?;
     }
-    // Other names than an error's are another API's; clients compare the terminal marker as it is.
-    if frame.event().is_some_and(|name| name != "error") || (is_done && data != b"[DONE]") {
-        into.odd = into.odd.or(Some(Odd::Lines));
-    }
+    // Any name but `error` belongs to another API; clients compare the terminal marker with its blanks.
+    let is_odd = frame.event().is_some_and(|name| name != "error") || (is_done && data != b"[DONE]");
+    into.mark(is_odd.then_some(Odd::Lines));
     Ok(())
 }
 
@@ -48,7 +47,7 @@ pub(super) fn whole(body: &[u8], into: &mut Decoded) -> Result<(), DecodeError> 
     Ok(())
 }
 
-/// Reads a document. Answers whether it is an object: other JSON is nothing this format knows, and is reported so.
+/// Reads a document, and returns whether it is an object. Any other JSON is reported as opaque.
 fn document(data: &[u8], form: Form, into: &mut Decoded) -> Result<bool, DecodeError> {
     let expected = match form {
         Form::Whole => "a chat completion",
@@ -67,7 +66,7 @@ fn document(data: &[u8], form: Form, into: &mut Decoded) -> Result<bool, DecodeE
     })
 }
 
-/// What a document is.
+/// The form of a document.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Whole,
@@ -90,7 +89,7 @@ impl Holder {
         Self { number: number(choice), span: choice.span(), position: position as u32 }
     }
 
-    /// What an element within the choice says.
+    /// The delta of an element within the choice.
     pub(super) fn says(self, slot: Slot, kind: DeltaKind, element: Value<'_>) -> Delta {
         Delta::new(self.number, slot, kind).at(element.span()).held_by(self.span, self.position)
     }
@@ -98,7 +97,7 @@ impl Holder {
 
 struct ChunkReader<'r> {
     into: &'r mut Decoded,
-    /// A whole response: bodies are messages, and every call is there at once.
+    /// The document is a whole response: bodies are messages, and every call is whole.
     whole: bool,
 }
 
@@ -121,14 +120,14 @@ impl ChunkReader<'_> {
                 let expected = format!("choices numbered below {MOST_CHOICES}");
                 return Err(DecodeError::ambiguous(expected, number.to_string()));
             }
-            // The one choice of a whole response needs no number, and one of a stream may be alone in its chunk.
+            // The only choice of a whole response needs no number; a choice of a stream may be alone in its chunk.
             let needs_none = self.whole && is_lone && index.is_none();
             if !needs_none && index.is_none_or(|raw| json::count(raw.raw()).is_none()) {
-                self.odd(Odd::Number);
+                self.into.mark(Some(Odd::Number));
             } else if (self.whole || !is_lone) && number as usize != position {
-                self.odd(Odd::Position);
+                self.into.mark(Some(Odd::Position));
             } else if !self.whole && !delta.is_none_or(has_role) {
-                self.odd(Odd::Type);
+                self.into.mark(Some(Odd::Type));
             }
             self.choice(choice, Holder { number, span: choice.span(), position: position as u32 }, delta)?;
         }
@@ -155,21 +154,16 @@ impl ChunkReader<'_> {
             self.nothing(chunk, data);
             return Ok(());
         }
-        // What is no chunk beside is opaque.
+        // A document without deltas is opaque, whatever its type; any other must have no type of another API.
         let [message, block] = apis::OF_MESSAGES;
         apis::one(self.into, chunk, &[], &[apis::OF_RESPONSES, message, block])
-    }
-
-    /// Notes what is not plain about the chunk.
-    fn odd(&mut self, odd: Odd) {
-        self.into.odd = self.into.odd.or(Some(odd));
     }
 
     fn meta(&mut self, chunk: Value<'_>) {
         if !self.into.wants_meta {
             return;
         }
-        // Azure's first chunk has empty ones; the next may say.
+        // The first chunk of Azure has empty ones.
         if let Some(id) = filled(chunk.get("id")) {
             self.into.id = Some(id.into());
         }
@@ -187,17 +181,17 @@ impl ChunkReader<'_> {
         let delta = delta.map(|delta| delta.expect_object("delta")).transpose()?;
         let message = match choice.get("message") {
             Some(message) if self.whole => Some(message.expect_object("message")?),
-            // A message in place of a delta, with calls that some clients run.
+            // A message in place of a delta, whose calls some clients run.
             Some(message) if delta.is_none() && has_calls(message) => {
-                self.odd(Odd::Foreign);
+                self.into.mark(Some(Odd::Foreign));
                 Some(message)
             }
             _ => None,
         };
         let body = message.or(delta);
         if self.whole && (delta.is_some() || message.is_some_and(|body| !has_role(body))) {
-            // Clients read one of the two, and not every client the same.
-            self.odd(if delta.is_some() { Odd::Foreign } else { Odd::Type });
+            // Some clients read the delta, others the message.
+            self.into.mark(Some(if delta.is_some() { Odd::Foreign } else { Odd::Type }));
         }
         let before = self.into.deltas.len();
         let mut reader = BodyReader { into: self.into, holder, whole: self.whole };
@@ -228,7 +222,7 @@ impl ChunkReader<'_> {
         Ok(())
     }
 
-    /// What `message` and `text` say beside `delta`.
+    /// Reads the copies in `message` and `text` beside `delta`.
     fn copies(
         &mut self,
         choice: Value<'_>,
@@ -252,7 +246,7 @@ impl ChunkReader<'_> {
         Ok(())
     }
 
-    /// A copy of all text so far. One that equals the delta beside it repeats only that, and shares its fate
+    /// Reads a copy of all text so far. A copy that equals the delta beside it repeats only that delta, and shares its fate
     /// without a delta of its own.
     fn copy(&mut self, text: &str, element: Value<'_>, holder: Holder, beside: Option<Value<'_>>) {
         let twin = beside.and_then(|body| body.get("content")?.string());
@@ -290,7 +284,7 @@ impl ChunkReader<'_> {
         self.into.deltas.push(Delta::stream(DeltaKind::Error(error)).at(element));
     }
 
-    /// The call that the provider refused, wherever it stands.
+    /// Reads the call that the provider refused.
     fn failed_generation(&mut self, call: Option<Value<'_>>) {
         if let Some(call) = call {
             let kind = opaque(FAILED, Runs::Unknown, call.raw().len());
@@ -299,7 +293,7 @@ impl ChunkReader<'_> {
         }
     }
 
-    /// Routers wrap the provider's own error, call and all, in a field of theirs, as JSON or as its text.
+    /// Reads the fields in which routers wrap the provider's error with its refused call, as JSON or as text.
     fn error_notes(&mut self, error: Value<'_>) {
         for (name, value) in error.members() {
             let raw = value.raw();
@@ -311,7 +305,7 @@ impl ChunkReader<'_> {
         }
     }
 
-    /// A frame must be something; one without deltas is metadata, or nothing this format knows.
+    /// Adds the delta of a chunk without any: metadata, or an opaque document.
     fn nothing(&mut self, chunk: Value<'_>, data: &str) {
         let object = chunk.get("object").map(Value::text).unwrap_or_default();
         let choices = chunk.get("choices");
@@ -327,7 +321,7 @@ impl ChunkReader<'_> {
         }
     }
 
-    /// A signature that nothing else accompanies belongs to no block here.
+    /// Turns a signature without other deltas into metadata: the signature belongs to no block.
     fn lone_signature(&mut self, before: usize) {
         if let [delta] = &mut self.into.deltas[before..]
             && delta.kind == DeltaKind::Signature
@@ -338,7 +332,7 @@ impl ChunkReader<'_> {
     }
 }
 
-/// Whether a message beside a delta holds anything but text, and calls that the delta has too.
+/// Whether a message beside a delta holds anything but text and the calls of the delta.
 fn holds_more(message: Value<'_>, delta: Option<Value<'_>>) -> bool {
     let calls = message.get("tool_calls").map(Value::raw);
     let of_delta = delta.and_then(|delta| delta.get("tool_calls")).map(Value::raw);
@@ -358,8 +352,8 @@ fn has_calls(message: Value<'_>) -> bool {
         .any(|name| message.get(name).is_some_and(|calls| !is_void(calls.raw())))
 }
 
-/// The kind of a reason. Proxies hand on the words of other APIs, in their letters: what was cut off must not pass for
-/// finished.
+/// The kind of a finish reason. Proxies forward the words of other APIs, in any case: an answer that was cut off must not
+/// count as finished.
 fn finish_kind(word: &str) -> FinishKind {
     match &*word.to_ascii_lowercase() {
         "stop" | "eos" | "stop_sequence" | "end_turn" => FinishKind::Stop,
@@ -377,8 +371,8 @@ fn unknown(kind: &str, document: Value<'_>, data: &str) -> Delta {
     Delta::new(0, Slot::None, opaque(kind, Runs::Unknown, data.len())).at(document.span())
 }
 
-/// A choice is written behind all choices before it, where a reader by position finds it too (rule 28): the numbers
-/// that are known bound how much that is.
+/// The number of choices that can be read. A choice is written at the position of its number (rule 28), behind empty choices,
+/// so that the number bounds the size of a chunk.
 const MOST_CHOICES: u32 = 128;
 
 pub(super) fn opaque(kind: &str, runs: Runs, bytes: usize) -> DeltaKind {

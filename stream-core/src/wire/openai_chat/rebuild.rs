@@ -1,4 +1,4 @@
-//! Writing a touched chunk anew: the chunks that say what is left of it.
+//! Writing a touched chunk anew, as one chunk for each of its parts.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::sse::Frame;
 use crate::wire::document::Value;
 use crate::wire::{Fate, Part};
 
-/// A chunk as it came: the data that the sites of its deltas mean, and what was read of it.
+/// A chunk of the upstream: the data that the spans of its deltas refer to, and the document, if it was read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CameChunk<'d> {
     pub(super) data: &'d str,
@@ -27,7 +27,7 @@ impl<'d> CameChunk<'d> {
 }
 
 impl ChatWriter {
-    /// Writes what is left of a chunk, part by part.
+    /// Writes the parts of a chunk that are not dropped, one by one.
     pub(super) fn rebuild(
         &mut self,
         frame: Option<&Frame>,
@@ -55,7 +55,7 @@ impl ChatWriter {
             }
         }
         for choice in came.choices() {
-            // The role survives the loss of everything beside it.
+            // The role is written even if everything beside it is dropped.
             let number = grammar::number(choice);
             let has_role = choice.get("delta").is_some_and(|delta| delta.get("role").is_some());
             if has_role && !self.state.turns.turn(number).opened {
@@ -78,7 +78,7 @@ impl ChatWriter {
         }
     }
 
-    /// One of `choices`, with what a part says.
+    /// The item of `choices` for a part.
     fn rebuilt_part(&mut self, part: &Part, data: &str, index: Option<u64>) -> Option<String> {
         let number = part.delta.choice?;
         match &part.delta.kind {
@@ -98,7 +98,7 @@ impl ChatWriter {
         }
     }
 
-    /// One of `choices`; the first of its number carries the role.
+    /// An item of `choices`; the first one of its number carries the role.
     pub(super) fn choice(&mut self, number: u32, members: Members, finish: Option<Finish>) -> String {
         let turn = self.state.turns.turn(number);
         let opens = !std::mem::replace(&mut turn.opened, true);
@@ -106,12 +106,12 @@ impl ChatWriter {
         if !self.state.by_position() {
             return choice;
         }
-        // Where a reader by position and a reader by number both find it.
+        // Clients that go by position find the choice as do clients that go by number.
         (0..number).map(templates::no_choice).chain([choice]).collect::<Vec<_>>().join(",")
     }
 }
 
-/// The error that a part stands for, with its known fields, and the call that the provider refused only if that is kept.
+/// The error of a part, with its known fields, and with the call that the provider refused only if the call is kept.
 pub(super) fn error(part: &Part, parts: &[Part], data: &str) -> String {
     let is_generation =
         |part: &Part| part.fate == Fate::Kept && Field::of(&part.delta) == Some(Field::FailedGeneration);

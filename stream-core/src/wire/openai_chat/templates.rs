@@ -1,4 +1,4 @@
-//! The templates: chunks, the members of a `delta`, the items of `tool_calls` and errors that are made here.
+//! The templates of chunks, the members of a `delta`, the items of `tool_calls` and errors.
 
 use std::borrow::Cow;
 
@@ -14,8 +14,8 @@ use crate::wire::{Fate, Part};
 /// Members of a `delta`, as name and raw value.
 pub(super) type Members = Vec<(&'static str, String)>;
 
-/// What a part that leaves adds to a delta; empty if nothing is left of it. `data` is what its site means, and `index` the one a
-/// call leaves with; calls of whole responses are `numbered` only by some servers.
+/// The members that a part adds to a delta; empty if nothing is left of the part. The spans of the part refer to `data`; `index` is
+/// the index of a call on the wire. Only some servers give calls of whole responses an index (`numbered`).
 pub(super) fn members(part: &Part, data: &str, index: Option<u64>, numbered: bool) -> Members {
     let raw = part.delta.site.element.slice(data);
     match &part.delta.kind {
@@ -30,7 +30,7 @@ pub(super) fn members(part: &Part, data: &str, index: Option<u64>, numbered: boo
         DeltaKind::Call(call) => {
             vec![("tool_calls", json::array([self::call(call, part.fate, raw, index, numbered)]))]
         }
-        // The only form in which its text came.
+        // The text has no other delta.
         DeltaKind::Copy(copy) if copy.is_first => {
             copy.body.iter().map(|body| ("content", json::quote(body))).collect()
         }
@@ -40,8 +40,8 @@ pub(super) fn members(part: &Part, data: &str, index: Option<u64>, numbered: boo
     }
 }
 
-/// An item of `tool_calls`. A kept one has its known fields as they came; signatures of reasoning hide in
-/// `extra_content` (rule 22).
+/// An item of `tool_calls`. A kept call has its known fields unchanged; `extra_content` may hold signatures of reasoning
+/// (rule 22).
 fn call(call: &CallDelta, fate: Fate, raw: &str, index: Option<u64>, numbered: bool) -> String {
     let custom = call.flavor == CallFlavor::Custom;
     let body = if custom { "custom" } else { "function" };
@@ -67,7 +67,7 @@ fn call(call: &CallDelta, fate: Fate, raw: &str, index: Option<u64>, numbered: b
     numbered.and(&item).and(&json::only(raw, &["extra_content"])).finish()
 }
 
-/// The body of a call: whole if it opens the call, else more arguments, which stand in `field`.
+/// The body of a call: its name, if there is one, and its arguments in `field`.
 fn function(call: &CallDelta, field: &str) -> String {
     let arguments = call.arguments.as_deref().unwrap_or_default();
     object! { "name": call.name.as_deref(), field: arguments }.finish()
@@ -88,7 +88,7 @@ fn text(delta: &Delta, channel: Channel, text: &str, raw: &str) -> Members {
     }
 }
 
-/// A part of a content list that says `text`.
+/// A part of a content list with this text.
 fn content_item(channel: Channel, text: &str) -> String {
     let plain = text_item(&json::quote(text));
     match channel {
@@ -97,7 +97,7 @@ fn content_item(channel: Channel, text: &str) -> String {
     }
 }
 
-/// A part of a content list that says a text, which is quoted.
+/// A part of a content list with this text, which is quoted.
 pub(super) fn text_item(quoted: &str) -> String {
     object! { "type": "text", "text": Raw(quoted) }.finish()
 }
@@ -111,7 +111,7 @@ fn opaque(delta: &Delta, raw: &str) -> Members {
     }
 }
 
-/// A part of a content list whose type nobody knows, without what it says: that leaves as a text, by itself.
+/// A part of a content list with an unknown type, without its text: the text is a part of its own.
 fn untold(raw: &str) -> Cow<'_, str> {
     let says = |name: &str| matches!(name, "text" | "thinking");
     match json::members(raw).is_some_and(|members| members.iter().any(|(name, _)| says(name))) {
@@ -132,7 +132,7 @@ pub(super) fn signatures(body: &str) -> Members {
     details.into_iter().chain(beside).collect()
 }
 
-/// One of `reasoning_details` with other text; without any, its text is emptied and its signature stays.
+/// An item of `reasoning_details` with another text; without one, the text is emptied and the signature is kept.
 fn detail(raw: &str, text: Option<&str>) -> String {
     let detail = json::map(raw, |name, value| match (name, text) {
         ("type" | "id" | "format" | "index", _) | ("data" | "signature", None) => Some(Cow::Borrowed(value)),
@@ -151,14 +151,14 @@ fn field_of(channel: Channel) -> &'static str {
     }
 }
 
-/// One of `choices` of a chunk; the one that opens its choice carries the role.
+/// An item of `choices` of a chunk; the one that opens its choice carries the role.
 pub(super) fn choice(number: u32, opens: bool, members: Members, finish: &Finish) -> String {
     let delta = object! { "role": opens.then_some("assistant") };
     let delta = members.into_iter().fold(delta, |delta, (name, value)| delta.raw(name, &value));
     ending_choice(&number.to_string(), "delta", &delta.finish(), finish)
 }
 
-/// One of `choices`, whose `delta` or `message` has this JSON.
+/// An item of `choices`, whose `delta` or `message` has this JSON.
 pub(super) fn ending_choice(index: &str, field: &str, body: &str, finish: &Finish) -> String {
     let choice = object! {
         "index": Raw(index),
@@ -169,23 +169,23 @@ pub(super) fn ending_choice(index: &str, field: &str, body: &str, finish: &Finis
     choice.finish()
 }
 
-/// One of `choices` that says nothing, where a reader by position looks for one.
+/// An empty item of `choices`, for clients that go by position.
 pub(super) fn no_choice(number: u32) -> String {
     choice(number, false, Members::new(), &Finish::default())
 }
 
-/// What a turn says in the place of an answer.
+/// The notice in place of an answer.
 pub(super) fn notice(text: &str) -> Members {
     vec![(field_of(Channel::Content), json::quote(text))]
 }
 
-/// What a refusal says, if it says anything.
+/// The members of a refusal; none where the refusal has no text.
 pub(super) fn refusal(text: &str) -> Members {
     let refusal = (field_of(Channel::Refusal), json::quote(text));
     Some(refusal).filter(|_| !text.is_empty()).into_iter().collect()
 }
 
-/// How a choice says that it ends, as raw JSON.
+/// The finish reasons of a choice, as raw JSON.
 #[derive(Debug, Default)]
 pub(super) struct Finish {
     pub(super) reason: Option<String>,
@@ -193,13 +193,13 @@ pub(super) struct Finish {
 }
 
 impl Finish {
-    /// The end of an answer that was refused.
+    /// The finish of a refused answer.
     pub(super) fn refused() -> Self {
         Self { reason: Some(json::quote("content_filter")), native: None }
     }
 }
 
-/// A chunk with an envelope; `choice` is empty for one without.
+/// A chunk with an envelope; `choice` is empty for a chunk without choices.
 pub(super) fn chunk(envelope: &Object, choice: &str, usage: Option<&str>) -> String {
     envelope.clone().raw("choices", &json::array([choice])).maybe("usage", usage).finish()
 }
@@ -221,7 +221,7 @@ pub(in crate::wire) fn error(ending: &Ending) -> Object {
     object! { "error": object! { "message": message, "type": kind, "param": NULL, "code": Raw(code) } }
 }
 
-/// An envelope as it came, or the one of a document with this name where none did.
+/// The upstream's envelope, or that of a document with this name where there is none.
 pub(super) fn envelope(came: Object, object: &str) -> Object {
     match came.is_empty() {
         true => object! { "id": "chatcmpl-blocked", "object": object, "created": 0_u64, "model": "" },
@@ -229,7 +229,7 @@ pub(super) fn envelope(came: Object, object: &str) -> Object {
     }
 }
 
-/// What the documents of a stream, and a whole one, call themselves.
+/// The `object` of a chunk, and of a whole response.
 pub(super) const CHUNK: &str = "chat.completion.chunk";
 pub(super) const COMPLETION: &str = "chat.completion";
 

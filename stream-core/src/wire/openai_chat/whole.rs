@@ -1,4 +1,4 @@
-//! Writing a whole response: the document with parts taken out, changed or put in.
+//! Writing a whole response with dropped, edited and inserted parts.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::wire::writer::WholeBody;
 use crate::wire::{Ending, Fate, Part};
 
 impl WholeBody for ChatWriter {
-    /// The body with what is left of its choices.
+    /// The body, with choices made of the parts that are not dropped.
     fn body(&mut self, came: &Bytes, parts: &[Part], refusal: Option<&str>) -> String {
         let data = std::str::from_utf8(came).unwrap_or_default();
         let mut spans = Spans::default();
@@ -25,7 +25,7 @@ impl WholeBody for ChatWriter {
         if let Some(error) = parts.iter().find(|part| matches!(part.delta.kind, DeltaKind::Error(_))) {
             return envelope.raw("error", &rebuild::error(error, parts, data)).finish();
         }
-        // A body without choices is still answered with one: refused, or with the notice.
+        // A body without choices is written with one, for the refusal or the notice.
         let mut choices: Vec<Option<Value<'_>>> = came.choices().map(Some).collect();
         if choices.is_empty() {
             choices.push(None);
@@ -44,15 +44,14 @@ impl WholeBody for ChatWriter {
         }
         let odd = self.state.odd.is_some();
         let written = choices.iter().zip(&of_choices).enumerate().map(|(at, (choice, parts))| {
-            let came = CameChoice { data, choice: *choice };
-            self::choice(&mut self.state.turns, came, odd.then_some(at), parts, refusal)
+            self::choice(&mut self.state.turns, data, *choice, odd.then_some(at), parts, refusal)
         });
         let usage = came.chunk.and_then(grammar::usage).map(Value::raw);
         templates::completion(templates::envelope(envelope, templates::COMPLETION), written, usage)
     }
 
     fn error_body(&mut self, came: &Bytes, parts: &[Part], ending: &Ending) -> String {
-        // An error of the upstream is an ending already.
+        // An error of the upstream is an ending of its own.
         match parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Error(_))) {
             true => self.body(came, parts, None),
             false => templates::error(ending).finish(),
@@ -60,38 +59,18 @@ impl WholeBody for ChatWriter {
     }
 }
 
-/// A choice as it came, in the data that the sites of its deltas mean. A body without choices has one that did not come.
-#[derive(Clone, Copy)]
-struct CameChoice<'d> {
-    data: &'d str,
-    choice: Option<Value<'d>>,
-}
-
-impl<'d> CameChoice<'d> {
-    /// A field as raw JSON, unless it is null.
-    fn get(self, name: &str) -> Option<&'d str> {
-        self.choice.and_then(|choice| choice.get(name)).map(Value::raw)
-    }
-
-    /// The message, or the delta in its place.
-    fn body(self) -> Option<Value<'d>> {
-        let message =
-            self.choice.and_then(|choice| choice.get("message")).filter(|message| message.is_object());
-        message.or_else(|| self.choice?.get("delta"))
-    }
-}
-
-/// One choice; with `refusal`, as a refused one. Where the body is not plain (rule 28), it has a position, and is written
-/// from what was judged.
+/// One choice; with `refusal`, as a refused one. A body without choices has `None` as its `choice`. Where the body is not plain
+/// (rule 28), the choice has a `position`, and is written from its deltas.
 fn choice(
     ledger: &mut ChoiceLedger,
-    came: CameChoice<'_>,
+    data: &str,
+    choice: Option<Value<'_>>,
     position: Option<usize>,
     parts: &[&Part],
     refusal: Option<&str>,
 ) -> String {
-    let CameChoice { data, choice } = came;
-    let body = came.body();
+    let field = |name: &str| choice.and_then(|choice| choice.get(name));
+    let body = field("message").filter(|message| message.is_object()).or_else(|| field("delta"));
     let raw = choice.map_or("", Value::raw);
     let first = body.and_then(|body| body.get("tool_calls")?.items().next());
     let mut message = Message {
@@ -124,25 +103,26 @@ fn choice(
     let index = position.map(|position| position.to_string());
     let document = message.document(body, refusal.is_some());
     let new = message.new_finish;
+    let raw_of = |name: &str| field(name).map(Value::raw);
     let native = grammar::native_finish(raw).map(str::to_owned);
     let finish = Finish {
         native: native.map(|native| new.clone().unwrap_or(native)),
-        reason: Some(new.as_deref().or(came.get("finish_reason")).unwrap_or("\"stop\"").to_owned()),
+        reason: Some(new.as_deref().or(raw_of("finish_reason")).unwrap_or("\"stop\"").to_owned()),
     };
-    let index = index.as_deref().or(came.get("index")).unwrap_or("0");
+    let index = index.as_deref().or(raw_of("index")).unwrap_or("0");
     templates::ending_choice(index, "message", &document, &finish)
 }
 
-/// A message as its parts leave it: all that the deltas of a stream would say.
+/// A message made of its parts: the sum of the deltas of a stream.
 #[derive(Default)]
 struct Message {
     touched: bool,
-    /// The body is not plain: the message is written from what was judged.
+    /// The body is not plain: the message is written from its deltas.
     normal: bool,
     /// Calls have an index.
     numbered: bool,
     members: Members,
-    /// The content came as a list.
+    /// The content is a list.
     is_list: bool,
     /// Some reasoning was dropped or edited: its copies are stale.
     reasoning_touched: bool,
@@ -162,7 +142,7 @@ impl Message {
             DeltaKind::Finish(reason) if part.fate == Fate::Edited => {
                 self.new_finish = Some(json::quote(reason.raw()));
             }
-            // Signatures stay where they are.
+            // Signatures are members of their own.
             _ if part.fate == Fate::Dropped || field == Some(Field::Signature) => {}
             _ => self.members.extend(templates::members(part, data, index, self.numbered)),
         }
@@ -187,7 +167,7 @@ impl Message {
         (!text.is_empty()).then(|| format!("\"{text}\""))
     }
 
-    /// The lists of a member as one; a string is a text in it.
+    /// The lists of a member as one; a string becomes a text item.
     fn list(&self, name: &str) -> Option<String> {
         let items =
             self.said(name).map(|raw| match raw.strip_prefix('[').and_then(|raw| raw.strip_suffix(']')) {
@@ -197,7 +177,7 @@ impl Message {
         Some(json::array(items)).filter(|list| list != "[]")
     }
 
-    /// The message: what came, with what is left of it, in its order; then what is new.
+    /// The message: the upstream's members with their new values, in their order; then new members.
     fn document(&self, body: Option<Value<'_>>, refused: bool) -> String {
         let mut message = Object::new();
         if body.is_none_or(|body| body.get("role").is_none()) {
@@ -221,7 +201,7 @@ impl Message {
         message.finish()
     }
 
-    /// What a member of the message says now; `None` if it goes. `body` is the message as it came.
+    /// The new value of a member of the message; `None` if the member is left out. `body` is the upstream's message.
     fn member(&self, name: &str, value: &str, body: &str, refused: bool) -> Option<String> {
         match name {
             "role" if self.normal => Some(json::quote("assistant")),

@@ -21,13 +21,13 @@ use crate::wire::{Fate, Odd, Outgoing, Part, WriterOptions};
 pub(super) struct ChatWriter {
     pub(super) state: WireState<ChoiceCalls>,
     interleaved: Interleaved,
-    /// The data of the chunk whose envelope chunks made here take: the first that has a choice, else the first.
+    /// The data of the chunk whose envelope made chunks have: the first with a choice, else the first.
     opening: Option<Bytes>,
     opening_has_choice: bool,
-    /// The envelope of that chunk, once it was asked for.
+    /// The envelope of that chunk, once it was needed.
     envelope: Option<Object>,
     usage_left: bool,
-    /// A finish did not leave: an ending will take its place, and usage comes behind that.
+    /// A finish was dropped: an ending will be written in its place, with the usage behind it.
     unfinished: bool,
 }
 
@@ -36,14 +36,14 @@ impl ChatWriter {
         Self { state: WireState::new(options, Sink::default()), ..Self::default() }
     }
 
-    /// Keeps what later chunks made here are built from. Only handles of bytes: nothing is parsed before it is needed.
+    /// Keeps the data that made chunks are built from, which is parsed only when it is needed.
     fn remember(&mut self, data: &Bytes, parts: &[Part]) {
         let has_choice = parts.iter().any(|part| part.delta.choice.is_some());
         let known = parts.iter().any(|part| {
             !matches!(part.delta.kind, DeltaKind::Opaque { .. } | DeltaKind::Terminal | DeltaKind::Error(_))
         });
         if known && (self.opening.is_none() || (has_choice && !self.opening_has_choice)) {
-            // All of what was read at once would be kept with it.
+            // A slice would keep the whole read alive.
             self.opening = Some(Bytes::copy_from_slice(data));
             self.envelope = None;
             self.opening_has_choice = has_choice;
@@ -51,7 +51,7 @@ impl ChatWriter {
         self.state.remember_usage(data, parts);
     }
 
-    /// Usage behind a finish that did not leave waits for the ending.
+    /// Drops usage behind a dropped finish: the ending writes the usage.
     fn withhold_usage(&mut self, parts: &mut [Part]) {
         let dropped =
             |part: &Part| part.fate == Fate::Dropped && matches!(part.delta.kind, DeltaKind::Finish(_));
@@ -64,7 +64,7 @@ impl ChatWriter {
         }
     }
 
-    /// What is not plain about a frame, given what left before it.
+    /// The reason why a frame is not plain, given the frames that were written before it.
     fn odd(&mut self, frame: &Frame, parts: &[Part]) -> Option<Odd> {
         if !self.state.normalise {
             return None;
@@ -96,8 +96,8 @@ impl ChatWriter {
         }
     }
 
-    /// Whether an untouched chunk says again what the client did not get, or got otherwise; or holds call fragments too empty
-    /// to be parts, of a choice that was edited.
+    /// Whether an untouched chunk holds a copy of dropped or edited payload, or holds call fragments of an edited choice that
+    /// are too empty to be parts.
     fn has_stale_copies(&self, came: CameChunk<'_>, parts: &[Part]) -> bool {
         let is_call = |part: &Part| {
             matches!(part.delta.kind, DeltaKind::Call(_)) || Field::of(&part.delta) == Some(Field::ToolCall)
@@ -116,14 +116,14 @@ impl ChatWriter {
         came.choices().enumerate().filter(|(_, choice)| is_tainted(*choice)).any(is_stale)
     }
 
-    /// What stands in for emptied turns that this part ends, as items of `choices` (rule 21).
+    /// The notices for emptied turns that this part ends, as items of `choices` (rule 21).
     pub(super) fn notices(&mut self, part: &Part) -> Vec<String> {
         let notices = self.state.turns.notices(part, part.fate).into_iter();
         notices.map(|(number, notice)| self.choice(number, templates::notice(&notice), None)).collect()
     }
 
-    /// Takes note of a frame that leaves with all of its parts, after the notices for turns that it ends. Lines that are no
-    /// event open nothing: strict clients skip them, and have yet to read a role.
+    /// Records a frame that is written with all of its parts, after the notices for turns that it ends. Lines that are no
+    /// event open no choice: strict clients skip such lines, and still need the role.
     fn pass(&mut self, parts: &[Part], is_event: bool, out: &mut Vec<Bytes>) {
         for part in parts {
             for notice in self.notices(part) {
@@ -156,13 +156,13 @@ impl ChatWriter {
         spliced(data, Span::new(0, data.len()), splices)
     }
 
-    /// Writes a chunk made here; `choice` is empty for one without.
+    /// Writes a made chunk; `choice` is empty for a chunk without choices.
     fn chunk(&mut self, choice: &str, usage: Option<&str>, out: &mut Vec<Bytes>) {
         let envelope = self.envelope();
         self.state.sink.event(None, &templates::chunk(&envelope, choice, usage), out);
     }
 
-    /// The envelope of chunks made here.
+    /// The envelope of made chunks.
     pub(super) fn envelope(&mut self) -> Object {
         if let Some(envelope) = &self.envelope {
             return envelope.clone();
@@ -173,7 +173,7 @@ impl ChatWriter {
         self.envelope.insert(templates::envelope(came, templates::CHUNK)).clone()
     }
 
-    /// Writes a frame behind all that left.
+    /// Writes a frame, in the order of [`Interleaved`].
     fn write(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
         let Outgoing { frame, mut parts } = outgoing;
         self.withhold_usage(&mut parts);
@@ -206,7 +206,7 @@ impl ChatWriter {
                 self.pass(&parts, true, out);
                 self.state.sink.patched(&frame, &patched, out);
             }
-            // Comments, and lines that say nothing, do not leave.
+            // Comments, and lines without data, are not written.
             Way::OneLine if json.is_empty() => {}
             Way::OneLine => {
                 self.pass(&parts, true, out);
@@ -278,11 +278,11 @@ impl Grammar for ChatWriter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Raw,
-    /// The data as it came, in one line.
+    /// The unchanged data, in one line.
     OneLine,
     Patch,
     Rebuild,
 }
 
-/// A chunk in which more than a handful of calls have other numbers is written anew: of it, too, each chunk says one call.
+/// The number of patches in a chunk; a chunk with more is written anew, in one chunk for each call.
 const MOST_PATCHES: usize = 16;

@@ -1,20 +1,20 @@
-//! What a call of the API's own tools asks for: its commands, or its diff, which come piece by piece and are said again (rule 28).
+//! The action of a call of the API's own tools: its commands or its diff, which are sent in pieces and then repeated (rule 28).
 
 use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-use super::grammar::{self, Event};
+use super::grammar::Event;
 use crate::delta::Text;
 use crate::json;
 use crate::wire::DecodeError;
 
-/// An action, as far as it has come.
+/// An action, as far as it is known.
 #[derive(Debug, Default)]
 pub(super) struct ToolAction {
     /// The action that the item opened with, as JSON.
     opening: Option<Text>,
-    /// The commands, or the diff, that events have written and the item has not said yet.
+    /// The commands, or the diff, that events have sent and that the item has not repeated yet.
     written: BTreeMap<usize, String>,
     bytes: usize,
 }
@@ -25,14 +25,14 @@ impl ToolAction {
         Box::new(Self { opening: Some(action.into()), ..Self::default() })
     }
 
-    /// Whether something was written that the item has not said.
+    /// Whether the item has not repeated what events have sent.
     pub(super) fn is_owed(&self) -> bool {
         !self.written.is_empty()
     }
 
-    /// A command or a diff is written: some clients show it, or run it, as it comes.
+    /// Records a piece of a command or a diff: some clients show it, or run it, at once.
     pub(super) fn writes(&mut self, name: &str, event: &Event<'_>) -> Result<(), DecodeError> {
-        let field = |field: &&str| grammar::string(event.get(field));
+        let field = |field: &&str| event.value().word(field);
         let Some(said) = ["delta", "command", "diff"].iter().find_map(field) else { return Ok(()) };
         let at = event.get("command_index").map_or(Some(0), |at| json::count(at.raw()));
         let Some(at) = at.and_then(|at| usize::try_from(at).ok()) else {
@@ -57,8 +57,8 @@ impl ToolAction {
         }
     }
 
-    /// The item says its action: one that the opening may have become, and what was written.
-    pub(super) fn said(&mut self, action: &str) -> Result<(), DecodeError> {
+    /// Checks the action of the item, which has to continue that of the opening and to repeat what events have sent.
+    pub(super) fn check(&mut self, action: &str) -> Result<(), DecodeError> {
         let parse = |raw| serde_json::from_str::<Json>(raw).unwrap_or_default();
         let action = parse(action);
         if self.opening.as_deref().is_some_and(|opening| !is_start(&parse(opening), &action)) {
@@ -76,7 +76,7 @@ impl ToolAction {
     }
 }
 
-/// Whether a value may become another one: what an item opens with lacks what is not there yet.
+/// Whether a value is the beginning of another one: the action of an opening item may be incomplete.
 fn is_start(start: &Json, whole: &Json) -> bool {
     match (start, whole) {
         (Json::Null, _) => true,
@@ -91,5 +91,5 @@ fn is_start(start: &Json, whole: &Json) -> bool {
     }
 }
 
-/// How much of an action is kept before the item says it, in bytes.
+/// The limit for pieces of an action, in bytes.
 const MOST_WRITTEN: usize = 16 << 20;

@@ -1,4 +1,4 @@
-//! What is open on the wire, and how a refusal closes it (rule 20).
+//! The open items on the wire, and how a refusal closes them (rule 20).
 
 use std::borrow::Cow;
 
@@ -12,14 +12,14 @@ use crate::few::Few;
 use crate::json;
 use crate::wire::writer::Grammar as _;
 
-/// What the end of an item has to say where it comes early: what the item opened with, and what it has said.
+/// The data for an early end of an item: its opening, and its text so far.
 #[derive(Debug, Default)]
 pub(super) struct OpenItem {
     /// The id, as JSON.
     id: Option<Box<str>>,
     /// The item itself, where it is neither text nor a call.
     document: Option<Box<str>>,
-    /// What the client knows it as, where it has parts.
+    /// The channel of the item, where it has parts.
     channel: Option<Channel>,
     parts: Few<OpenPart>,
 }
@@ -28,13 +28,13 @@ pub(super) struct OpenItem {
 struct OpenPart {
     channel: Channel,
     said: String,
-    /// The whole text has been said again.
+    /// The text was repeated in a `done` event.
     restated: bool,
     done: bool,
 }
 
 impl OpenItem {
-    /// Books what an event says of an item, or of its part of this number.
+    /// Records a delta of an item, or of its part of this number.
     pub(super) fn note(open: &mut Option<Box<Self>>, number: u32, kind: &DeltaKind, data: &[u8]) {
         match kind {
             DeltaKind::ItemStart { channel } => Self::of(open, data).channel = Some(*channel),
@@ -70,7 +70,7 @@ impl OpenItem {
         self.id.as_deref()
     }
 
-    /// The item, which opens with this event if it has not.
+    /// The open item; this event opens it, if none did.
     fn of<'a>(open: &'a mut Option<Box<Self>>, data: &[u8]) -> &'a mut Self {
         open.get_or_insert_with(|| {
             let id = member(data, &["item", "id"]).or_else(|| member(data, &["item_id"]));
@@ -90,7 +90,7 @@ fn member(data: &[u8], path: &[&str]) -> Option<Box<str>> {
 }
 
 impl ResponsesWriter {
-    /// Closes the items that are open, as incomplete: a client waits for the end of each.
+    /// Closes the open items as incomplete: a client waits for the end of each.
     pub(super) fn close_items(&mut self, out: &mut Vec<Bytes>) {
         for (item, open) in self.items.take_open() {
             let Some(index) = self.items.index(item) else { continue };
@@ -122,18 +122,17 @@ impl ResponsesWriter {
         }
     }
 
-    /// The response with what has left.
+    /// The response with the items that were written.
     pub(super) fn incomplete(&mut self) -> String {
         self.listed.sort_by_key(|item| item.index);
         let mut new = Vec::from(templates::refused());
         new.push(("output", json::array(self.listed.iter().map(|item| &item.document))));
-        let counts = self.state.usage.as_deref().and_then(|data| std::str::from_utf8(data).ok());
-        let usage = counts.and_then(|json| json::find(json, &["response", "usage"]));
+        let usage = self.state.usage_at(&["response", "usage"]);
         new.extend(usage.map(|usage| ("usage", usage.to_owned())));
         rebuild::response(&self.opening(), &new)
     }
 
-    /// The response as the opening told it.
+    /// The response of the opening.
     pub(super) fn opening(&self) -> Cow<'_, str> {
         self.response.as_deref().map_or_else(|| templates::unknown_response().into(), Cow::Borrowed)
     }

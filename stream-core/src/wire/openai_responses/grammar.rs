@@ -1,6 +1,6 @@
-//! What this format knows: the objects of events, items and responses, with their keys, and how their fields are read.
+//! The grammar: the objects of events, items and responses, with their keys, and the readers of their fields.
 //!
-//! A field is looked into only where it is needed, since providers send nulls, numbers and objects where others send strings.
+//! A field is read only where it is needed, since providers send nulls, numbers and objects where others send strings.
 
 use std::borrow::Cow;
 
@@ -34,7 +34,7 @@ pub(super) static EVENT: Table = Table::new(&[
     ("error", Of::Object(&ERROR)),
     ("code", Of::Leaf),
     ("message", Of::Leaf),
-    // No fields of this format: what clients of chat and of Gemini look for.
+    // No fields of this format: clients of chat and of Gemini look for them.
     ("choices", Of::Leaf),
     ("candidates", Of::Leaf),
 ]);
@@ -80,14 +80,14 @@ static COUNTS: Table =
 
 static DETAILS: Table = Table::loose(&[("reason", Of::Leaf)]);
 
-/// What tells a whole response of this format from all others, however odd the rest of it is.
+/// The key that distinguishes a whole response of this format from all others, however odd the rest is.
 pub(super) static PROBE: Table = Table::loose(&[("object", Of::Leaf)]);
 
-/// An event: its type, and the numbers that say what it speaks of.
+/// An event: its type, and the numbers of its item and its part.
 #[derive(Debug)]
 pub(super) struct Event<'d> {
     value: Value<'d>,
-    /// The type as it came.
+    /// The type.
     pub(super) kind: Option<Cow<'d, str>>,
     pub(super) known: Option<&'static EventType>,
     pub(super) output_index: Option<u32>,
@@ -104,7 +104,7 @@ impl<'d> Event<'d> {
             };
             value.get(name).map(read).transpose()
         };
-        let kind = string(value.get("type"));
+        let kind = value.word("type");
         Ok(Self {
             value,
             known: kind.as_deref().and_then(EventType::of),
@@ -120,7 +120,7 @@ impl<'d> Event<'d> {
         self.kind.as_deref()?.strip_prefix(PREFIX)
     }
 
-    /// The item that the event speaks of; the first if it says none.
+    /// The item of the event; the first item where the event has no number.
     pub(super) fn item(&self) -> u32 {
         self.output_index.unwrap_or(0)
     }
@@ -130,7 +130,7 @@ impl<'d> Event<'d> {
         self.value.get(name)
     }
 
-    /// The event as it came.
+    /// The document of the event.
     pub(super) fn value(&self) -> Value<'d> {
         self.value
     }
@@ -144,17 +144,12 @@ impl<'d> Event<'d> {
     }
 }
 
-/// The string that a field is; `None` for anything else.
-pub(super) fn string(field: Option<Value<'_>>) -> Option<Cow<'_, str>> {
-    field.and_then(Value::string)
-}
-
 /// A string that carries text: null counts as absent, any other type is an error.
 pub(super) fn text<'d>(field: Option<Value<'d>>, name: &str) -> Result<Cow<'d, str>, DecodeError> {
     field.map_or(Ok(Cow::Borrowed("")), |field| field.expect_string(name))
 }
 
-/// A string, or the raw JSON of what stands in its place.
+/// A string, or the raw JSON of another value.
 pub(super) fn loose(field: Option<Value<'_>>) -> Option<Cow<'_, str>> {
     field.map(Value::text)
 }
@@ -164,17 +159,12 @@ pub(super) fn id(field: Option<Value<'_>>) -> Option<Text> {
     id_text(field).map(Into::into)
 }
 
-/// As [`id`], of an id that is not kept.
+/// As [`id`], borrowed.
 pub(super) fn id_text(field: Option<Value<'_>>) -> Option<Cow<'_, str>> {
     loose(field).filter(|id| !id.is_empty() && id != "null")
 }
 
-/// A name: absent, null and empty are none.
-pub(super) fn name(field: Option<Value<'_>>) -> Option<Text> {
-    string(field).filter(|name| !name.is_empty()).map(Into::into)
-}
-
-/// Token counts; what does not look like them is none.
+/// Token counts; any value but an object has none.
 pub(super) fn usage(response: Value<'_>) -> Option<Usage> {
     let counts = response.get("usage").filter(|counts| counts.is_object())?;
     let number = |name: &str| counts.get(name).and_then(|raw| raw.raw().parse().ok());
@@ -185,7 +175,7 @@ pub(super) fn usage(response: Value<'_>) -> Option<Usage> {
     })
 }
 
-/// An error object, or whatever stands in its place as the message.
+/// An error object; any other value is the message of the error.
 pub(super) fn error(field: Option<Value<'_>>) -> UpstreamError {
     match field {
         None => UpstreamError::default(),
@@ -200,8 +190,8 @@ pub(super) fn error_fields(code: Option<Value<'_>>, message: Option<Value<'_>>) 
     UpstreamError { code: loose(code).map(Into::into), message: loose(message).map(Into::into) }
 }
 
-/// What survives where something that stands in an event is built anew, beside what its parts say. Any other field may hold a copy
-/// of what was dropped.
+/// The fields of an item that is written anew. Any other field may hold a copy of dropped payload; the same holds for the fields
+/// of a part, an error and a response below.
 pub(super) const KEPT_OF_ITEM: &[&str] = &[
     "id",
     "type",

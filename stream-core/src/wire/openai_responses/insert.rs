@@ -1,18 +1,19 @@
 //! Inserting text and calls into a stream.
 //!
-//! Each is an item of its own, with the next free index: another item may be open, and what is written into a message
-//! would have to be found again in every copy of it.
+//! Each insertion is an item of its own, with the next free index: another item may be open, and text within a message would
+//! have to stand in every copy of the message.
 
 use bytes::Bytes;
 
-use super::templates::{self, Made};
+use super::templates;
 use super::write::{CHOICE, ListedItem, ResponsesWriter};
 use crate::delta::{Channel, DeltaKind, FinishKind};
+use crate::wire::template::Made;
 use crate::wire::writer::Grammar as _;
 use crate::wire::{Fate, Part};
 
 impl ResponsesWriter {
-    /// Writes the inserted ones of parts that share no event.
+    /// Writes the inserted parts among parts without an event.
     pub(super) fn insert_alone(&mut self, parts: &[Part], out: &mut Vec<Bytes>) {
         if parts.iter().any(|part| part.fate == Fate::Inserted) {
             self.touched = true;
@@ -20,7 +21,7 @@ impl ResponsesWriter {
         }
     }
 
-    /// Writes what waited for the opening's end before an event, and the inserted ones of the parts before it.
+    /// Writes the insertions that waited for the end of the opening events, and the inserted parts before this event.
     pub(super) fn insert_before(&mut self, event: &[Part], before: &[Part], out: &mut Vec<Bytes>) {
         if event.iter().any(|part| part.delta.kind == DeltaKind::Opening) {
             self.waiting.extend(joined(before));
@@ -32,14 +33,14 @@ impl ResponsesWriter {
         self.insert(before, out);
     }
 
-    /// Writes the inserted ones of some parts.
+    /// Writes the inserted parts among these.
     pub(super) fn insert(&mut self, parts: &[Part], out: &mut Vec<Bytes>) {
         for inserted in joined(parts) {
             self.insert_one(&inserted, out);
         }
     }
 
-    /// The notice (rule 21), if the response ends with these parts and everything was dropped. A failure is an answer of its own.
+    /// The notice (rule 21), if the response ends with these parts and its turn is emptied. A failure needs no notice.
     pub(super) fn due_notice(&mut self, parts: &[Part]) -> Option<DeltaKind> {
         let leaves = |part: &&Part| part.fate != Fate::Dropped;
         let ends = parts.iter().filter(leaves).any(|part| part.delta.kind == DeltaKind::Terminal);
@@ -52,7 +53,7 @@ impl ResponsesWriter {
         Some(DeltaKind::Text { channel: Channel::Content, text })
     }
 
-    /// An item made here, with the index that it takes.
+    /// The item for inserted text or an inserted call, with the next index.
     pub(super) fn made(&mut self, inserted: &DeltaKind) -> Option<(u64, Made)> {
         let index = self.items.insert();
         self.state.turns.turn(CHOICE).answer();
@@ -74,7 +75,7 @@ impl ResponsesWriter {
     }
 }
 
-/// The parts whose inserted ones come before an event, and those whose come after. Nothing comes after the last event.
+/// The parts before an event, and those after it, for insertions. Nothing is inserted after the last event.
 pub(super) fn around(parts: &[Part]) -> (&[Part], &[Part]) {
     if parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Opening | DeltaKind::Terminal)) {
         return (parts, &[]);

@@ -1,4 +1,4 @@
-//! How an item is told: when it opens, when it is restated, and in a response that was not streamed.
+//! Reading an item: where it opens, where it is repeated, and in a whole response.
 
 use std::borrow::Cow;
 
@@ -9,22 +9,22 @@ use crate::json::Object;
 use crate::wire::DecodeError;
 use crate::wire::document::Value;
 
-/// Where an item is told.
+/// The place of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Telling {
-    /// In `output_item.added`: the item opens, empty as a rule.
+pub(super) enum ItemPlace {
+    /// `output_item.added`: the item opens, empty as a rule.
     Added,
-    /// In `output_item.done`: the item is restated, and complete.
+    /// `output_item.done`: the item is repeated, and complete.
     Done,
-    /// In the `output` of a response that was streamed: the item is restated.
+    /// The `output` of a response that was streamed: the item is repeated.
     Listed,
-    /// In the `output` of a response that was not streamed.
+    /// The `output` of a whole response.
     Whole,
 }
 
-/// An item with its raw bytes and type.
+/// Reads one item.
 #[derive(Debug)]
-pub(super) struct Told<'a> {
+pub(super) struct ItemReader<'a> {
     pub(super) index: u32,
     kind: Cow<'a, str>,
     known: Option<&'static ItemType>,
@@ -32,16 +32,14 @@ pub(super) struct Told<'a> {
     item: Value<'a>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> ItemReader<'a> {
     pub(super) fn read(item: Value<'a>, index: u32) -> Result<Self, DecodeError> {
         let item = item.expect_object("item")?;
-        let kind = grammar::string(item.get("type")).unwrap_or(Cow::Borrowed("unknown"));
+        let kind = item.word("type").unwrap_or(Cow::Borrowed("unknown"));
         let known = ItemType::of(&kind);
         let role = match known.map_or(Role::Unknown, |known| known.role) {
-            // A search that the client is to run.
-            Role::Server if grammar::string(item.get("execution")).as_deref() == Some("client") => {
-                Role::Unknown
-            }
+            // A search for the client to run.
+            Role::Server if item.word("execution").as_deref() == Some("client") => Role::Unknown,
             role => role,
         };
         Ok(Self { index, kind, known, role, item })
@@ -59,16 +57,16 @@ impl<'a> Told<'a> {
 
     /// The name, where items of the type have one.
     pub(super) fn own_name(&self) -> Option<Text> {
-        grammar::name(self.item.get("name")).filter(|_| self.known.is_some_and(ItemType::is_named))
+        self.item.name("name").filter(|_| self.known.is_some_and(ItemType::is_named))
     }
 
-    /// What a call of the API's own tools asks for.
+    /// The action of a call of the API's own tools.
     pub(super) fn action(&self) -> Option<&'a str> {
         let Role::Call(CallFlavor::Builtin) = self.role else { return None };
         ["action", "operation", "actions"].iter().find_map(|name| self.item.get(name)).map(Value::raw)
     }
 
-    /// Whether the item or one of its parts has what belongs to another type.
+    /// Whether the item or one of its parts has fields of another type.
     pub(super) fn is_foreign(&self) -> Result<bool, DecodeError> {
         let mut foreign = self.known.is_some_and(|known| normal::is_foreign_item(known, self.item));
         if !foreign {
@@ -80,56 +78,56 @@ impl<'a> Told<'a> {
         Ok(foreign)
     }
 
-    /// Walks over the parts with their numbers; an item of another role has none.
+    /// Calls `each` with the number of every part; an item that is neither message nor reasoning has no parts.
     pub(super) fn each_part(
         &self,
-        mut tell: impl FnMut(u32, Value<'a>) -> Result<(), DecodeError>,
+        mut each: impl FnMut(u32, Value<'a>) -> Result<(), DecodeError>,
     ) -> Result<(), DecodeError> {
         for (list, base) in [("summary", SUMMARY), ("content", 0)] {
             let Some(parts) = self.item.get(list).filter(|_| self.role.has_parts()) else { continue };
             for (at, part) in parts.expect_items(list)?.enumerate() {
-                tell(base + part_number(at)?, part)?;
+                each(base + part_number(at)?, part)?;
             }
         }
         Ok(())
     }
 
-    /// The deltas of the item.
-    pub(super) fn tell(&self, telling: Telling, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
+    /// Adds the deltas of the item.
+    pub(super) fn deltas(&self, place: ItemPlace, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
         match self.role {
-            Role::Message | Role::Reasoning => self.tell_parts(telling, into)?,
-            Role::Call(flavor) => into.push(self.delta(0, self.call(flavor, telling))),
-            Role::Server | Role::Unknown => self.tell_opaque(telling, into),
+            Role::Message | Role::Reasoning => self.part_deltas(place, into)?,
+            Role::Call(flavor) => into.push(self.delta(0, self.call(flavor, place))),
+            Role::Server | Role::Unknown => self.opaque_deltas(place, into),
         }
-        if matches!(telling, Telling::Done | Telling::Whole) {
+        if matches!(place, ItemPlace::Done | ItemPlace::Whole) {
             let stops = if self.role.has_parts() { Slot::ITEM } else { 0 };
             into.push(self.delta(stops, DeltaKind::Stop));
         }
         Ok(())
     }
 
-    fn tell_parts(&self, telling: Telling, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
-        if matches!(telling, Telling::Added | Telling::Whole) {
+    fn part_deltas(&self, place: ItemPlace, into: &mut Vec<Delta>) -> Result<(), DecodeError> {
+        if matches!(place, ItemPlace::Added | ItemPlace::Whole) {
             into.push(self.delta(Slot::ITEM, DeltaKind::ItemStart { channel: self.channel() }));
         }
         self.each_part(|number, part| {
             let mut push = |kind| into.push(self.delta(number, kind));
-            match (telling, said(part)?) {
-                (Telling::Added, said) => said.opens(false, push),
-                (Telling::Whole, said) => {
-                    said.opens(true, &mut push);
+            match (place, part_body(part)?) {
+                (ItemPlace::Added, body) => body.opens(false, push),
+                (ItemPlace::Whole, body) => {
+                    body.opens(true, &mut push);
                     push(DeltaKind::Stop);
                 }
-                (Telling::Done | Telling::Listed, said) => push(DeltaKind::Copy(said.restated())),
+                (ItemPlace::Done | ItemPlace::Listed, body) => push(DeltaKind::Copy(body.restated())),
             }
             Ok(())
         })
     }
 
-    fn tell_opaque(&self, telling: Telling, into: &mut Vec<Delta>) {
+    fn opaque_deltas(&self, place: ItemPlace, into: &mut Vec<Delta>) {
         let body = self.server_body().map(Into::into);
         let runs = if self.role == Role::Server { Runs::Server } else { Runs::Unknown };
-        if telling == Telling::Listed {
+        if place == ItemPlace::Listed {
             let copy = Restated { runs: Some(runs), tool: self.own_name(), body, ..named(self.kind.clone()) };
             return into.push(self.delta(0, DeltaKind::Copy(copy)));
         }
@@ -138,19 +136,19 @@ impl<'a> Told<'a> {
         if let Some(name) = self.own_name() {
             into.push(self.delta(0, DeltaKind::Call(CallDelta { name: Some(name), ..CallDelta::default() })));
         }
-        // Arguments count once they are all there.
-        if let Some(body) = body.filter(|_| telling != Telling::Added) {
+        // The arguments of an opening item may be incomplete.
+        if let Some(body) = body.filter(|_| place != ItemPlace::Added) {
             let copy = Restated { body: Some(body), ..named(self.kind.clone()) };
             into.push(self.delta(0, DeltaKind::Copy(copy)));
         }
     }
 
-    /// What is left of `text` behind the content of this message; all of it where it does not start with that.
+    /// The rest of `text` behind the content of this message; all of `text` if it does not start with that content.
     pub(super) fn strip_text<'t>(&self, mut text: &'t str) -> Result<&'t str, DecodeError> {
         if self.role == Role::Message {
             self.each_part(|_, part| {
-                if let Said::Text(Channel::Content, said) = said(part)? {
-                    text = text.strip_prefix(said.as_ref()).unwrap_or(text);
+                if let PartBody::Text(Channel::Content, body) = part_body(part)? {
+                    text = text.strip_prefix(body.as_ref()).unwrap_or(text);
                 }
                 Ok(())
             })?;
@@ -170,14 +168,14 @@ impl<'a> Told<'a> {
         }
     }
 
-    fn call(&self, flavor: CallFlavor, telling: Telling) -> DeltaKind {
+    fn call(&self, flavor: CallFlavor, place: ItemPlace) -> DeltaKind {
         let (id, name) = (self.id(), Some(self.name()));
-        let arguments = match telling {
-            // An action is still incomplete here and would contradict the one that is done.
-            Telling::Added => self.body().filter(|body| !body.is_empty() && self.has_whole_body()),
-            Telling::Whole => self.body(),
-            Telling::Done | Telling::Listed => {
-                // To a client, arguments that are missing are none.
+        let arguments = match place {
+            // An action is still incomplete here and would contradict the final one.
+            ItemPlace::Added => self.body().filter(|body| !body.is_empty() && self.has_whole_body()),
+            ItemPlace::Whole => self.body(),
+            ItemPlace::Done | ItemPlace::Listed => {
+                // Clients take missing arguments for empty ones.
                 let body = self.body().or_else(|| self.has_whole_body().then_some("".into()));
                 let body = body.map(Into::into);
                 return DeltaKind::Copy(Restated { flavor, id, name, body, ..Restated::default() });
@@ -205,7 +203,7 @@ impl<'a> Told<'a> {
         grammar::id(self.item.get("call_id")).or_else(|| grammar::id(self.item.get("id")))
     }
 
-    /// The name of a call. Clients run the API's own tools by their type, whatever else the item says.
+    /// The name of a call. Clients run the API's own tools by their type.
     fn name(&self) -> Text {
         self.own_name().unwrap_or_else(|| self.kind.as_ref().into())
     }
@@ -215,14 +213,14 @@ impl<'a> Told<'a> {
         let (name, first) = bodies.next()?;
         match bodies.next() {
             None => Some(first.text()),
-            // All of it is run, so that all of it is judged.
+            // Clients run both fields, so that both are judged.
             Some((other, second)) => {
                 Some(Object::new().raw(name, first.raw()).raw(other, second.raw()).finish().into())
             }
         }
     }
 
-    /// Whether what an opening item says of its arguments is never taken back.
+    /// Whether the arguments of an opening item are final.
     fn has_whole_body(&self) -> bool {
         self.argument_fields().any(|field| matches!(field, "arguments" | "input"))
     }
@@ -235,23 +233,23 @@ impl<'a> Told<'a> {
 /// The items that a response lists: positions in `output` are the output indices.
 pub(super) fn listed<'d>(
     response: Value<'d>,
-) -> Result<impl Iterator<Item = Result<Told<'d>, DecodeError>>, DecodeError> {
+) -> Result<impl Iterator<Item = Result<ItemReader<'d>, DecodeError>>, DecodeError> {
     let items = response.get("output").map(|output| output.expect_items("output")).transpose()?;
     let items = items.into_iter().flatten().enumerate();
-    Ok(items.map(|(at, item)| Told::read(item, part_number(at)?)))
+    Ok(items.map(|(at, item)| ItemReader::read(item, part_number(at)?)))
 }
 
-/// What a part says.
-pub(super) enum Said<'a> {
+/// The body of a part.
+pub(super) enum PartBody<'a> {
     Text(Channel, Cow<'a, str>),
     Opaque(Cow<'a, str>, usize),
 }
 
-impl Said<'_> {
-    /// What is said where the part opens; `starts` where that is told of the part by itself.
+impl PartBody<'_> {
+    /// Pushes the deltas of a part that opens; with `starts`, the start of its block too.
     pub(super) fn opens(self, starts: bool, mut push: impl FnMut(DeltaKind)) {
         match self {
-            Said::Text(channel, text) => {
+            PartBody::Text(channel, text) => {
                 if starts {
                     push(DeltaKind::Start { channel });
                 }
@@ -259,49 +257,50 @@ impl Said<'_> {
                     push(DeltaKind::Text { channel, text: text.into() });
                 }
             }
-            Said::Opaque(kind, bytes) => push(opaque(kind, bytes)),
+            PartBody::Opaque(kind, bytes) => push(opaque(kind, bytes)),
         }
     }
 
     /// A copy of the part.
     pub(super) fn restated(self) -> Restated {
         match self {
-            Said::Text(_, text) => Restated::body(text),
-            Said::Opaque(kind, _) => named(kind),
+            PartBody::Text(_, text) => Restated::body(text),
+            PartBody::Opaque(kind, _) => named(kind),
         }
     }
 }
 
-pub(super) fn said(part: Value<'_>) -> Result<Said<'_>, DecodeError> {
+/// Reads the body of a part.
+pub(super) fn part_body(part: Value<'_>) -> Result<PartBody<'_>, DecodeError> {
     let kind = part_kind(part)?.unwrap_or(Cow::Borrowed("unknown"));
     Ok(match PartType::of(&kind) {
-        Some(known) => Said::Text(known.channel, grammar::text(part.get(known.field), known.field)?),
-        None => Said::Opaque(kind, part.raw().len()),
+        Some(known) => PartBody::Text(known.channel, grammar::text(part.get(known.field), known.field)?),
+        None => PartBody::Opaque(kind, part.raw().len()),
     })
 }
 
 /// The type of a part.
 pub(super) fn part_kind(part: Value<'_>) -> Result<Option<Cow<'_, str>>, DecodeError> {
-    Ok(grammar::string(part.expect_object("part")?.get("type")))
+    Ok(part.expect_object("part")?.word("type"))
 }
 
-/// Whether a part has what belongs to a part of another type.
+/// Whether a part has fields of another type of part.
 pub(super) fn is_foreign_part(part: Value<'_>) -> Result<bool, DecodeError> {
     let known = part_kind(part)?.as_deref().and_then(PartType::of);
     Ok(known.is_some_and(|known| normal::is_foreign_part(known, part)))
 }
 
-/// A part that is neither text nor known.
+/// The delta of an unknown part.
 pub(super) fn opaque(kind: Cow<'_, str>, bytes: usize) -> DeltaKind {
     DeltaKind::Opaque { kind: kind.into(), runs: Runs::Unknown, bytes }
 }
 
-/// A copy of something opaque.
+/// A copy of an opaque block.
 fn named(kind: Cow<'_, str>) -> Restated {
     Restated { name: Some(kind.into()), flavor: CallFlavor::Builtin, ..Restated::default() }
 }
 
-/// The number of a part, below the offset that tells summaries from content.
+/// The number of a part, below the offset of summaries.
 pub(super) fn part_number(index: impl TryInto<u32>) -> Result<u32, DecodeError> {
     match index.try_into() {
         Ok(number) if number < SUMMARY - 1 => Ok(number),
@@ -309,5 +308,5 @@ pub(super) fn part_number(index: impl TryInto<u32>) -> Result<u32, DecodeError> 
     }
 }
 
-/// Where the parts of a reasoning summary start among the parts of their item.
+/// The offset of the parts of a reasoning summary among the parts of their item.
 pub(super) const SUMMARY: u32 = 1 << 31;

@@ -1,16 +1,16 @@
-//! What has left: items and their parts, and the numbers they have on the wire.
+//! The items and their parts on the wire, and their numbers there.
 
 use super::ending::OpenItem;
 use super::item::SUMMARY;
 use super::kinds::Role;
 use crate::block::BlockKey;
-use crate::delta::{CallDelta, DeltaKind, Restated, Slot, Text};
+use crate::delta::{CallDelta, DeltaKind, Restated, Slot};
 use crate::few::Few;
 use crate::wire::numbering::WireNumbering;
 use crate::wire::turn::{Turn, Weight};
 use crate::wire::{Fate, Part};
 
-/// The items of one response. They are named by the `output_index` they came with.
+/// The items of one response, by the upstream's `output_index`.
 #[derive(Debug, Default)]
 pub(super) struct Items {
     items: Few<Item>,
@@ -20,35 +20,29 @@ pub(super) struct Items {
 /// An item of the upstream.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// What it is, as far as its deltas tell: anything opaque is unknown.
+    /// The role, as far as deltas show it: opaque items are unknown.
     role: Role,
     key: Option<BlockKey>,
-    /// Its index on the wire; `None` if it was dropped.
+    /// The index on the wire; `None` if the item was dropped.
     index: Option<u64>,
     opened: bool,
     open: bool,
-    /// The parts of its content, and those of its summary.
+    /// The numbers of the parts of the content, and of the summary.
     parts: [WireNumbering; 2],
-    replaced: Option<Box<Replaced>>,
-    /// What its end has to say, while it is open on the wire.
+    /// The call that a replaced one leaves as.
+    replaced: Option<Box<CallDelta>>,
+    /// The data for an early end of the item, while it is open on the wire.
     said: Option<Box<OpenItem>>,
 }
 
-/// What a replaced call says now.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Replaced {
-    pub(super) id: Option<Text>,
-    pub(super) name: Option<Text>,
-    pub(super) arguments: Option<Text>,
-}
-
 impl Items {
-    /// Items whose index is their position, if they are dense.
+    /// No items yet; with `dense`, the index of an item is its position.
     pub(super) fn new(dense: bool) -> Self {
         Self { items: Few::default(), numbering: WireNumbering::new(dense) }
     }
 
-    /// Books a part of the upstream's, and in its turn whether it leaves a call half. Answers with the item that it completes.
+    /// Records a part of the upstream, and in its turn whether a call is written in part. Returns the item that the part
+    /// completes.
     pub(super) fn note(&mut self, part: &Part, turn: &mut Turn) -> Option<u32> {
         let item = part.item()?;
         let completed = self.book(part);
@@ -72,12 +66,12 @@ impl Items {
             DeltaKind::Start { channel } | DeltaKind::Text { channel, .. } => {
                 self.entry(item, Role::of_channel(*channel), part, leaves).open_part(number, leaves);
             }
-            // Nothing that anybody could have judged.
+            // An empty copy, of which there was nothing to judge.
             DeltaKind::Copy(copy) if part.key.is_none() && is_empty(copy) => {}
             DeltaKind::Copy(copy) => {
                 let is_call = copy.name.is_some() && number == 0;
                 let role = if is_call { Role::Call(copy.flavor) } else { Role::Message };
-                // Of a message another part may still be kept.
+                // Another part of a message may still be kept.
                 self.entry(item, role, part, leaves || !is_call).open_part(number, leaves);
             }
             DeltaKind::Stop => return self.note_stop(item, number, leaves),
@@ -86,18 +80,18 @@ impl Items {
         None
     }
 
-    /// Books what a part of an event of the upstream's, which leaves, says on the wire: structure leaves with its event.
+    /// Records a part of an event that is written, for an early end of its item: structure is written with its event.
     pub(super) fn note_open(&mut self, part: &Part, data: &[u8]) {
         let Slot::At { item, part: number } = part.delta.slot else { return };
         let stops = part.delta.kind == DeltaKind::Stop;
-        // An event of a call is known by its id behind the end of the call, too.
+        // The id of a call is needed behind the end of the call, too.
         let known = self.items.get_mut(item).filter(|item| !stops || !item.is_call());
         if let Some(known) = known.filter(|_| stops || part.fate != Fate::Dropped) {
             OpenItem::note(&mut known.said, number, &part.delta.kind, data);
         }
     }
 
-    /// What the items have said that are open on the wire and no calls, by the indices they came with. They are closed.
+    /// Takes the data for an early end of all items that are open on the wire and no calls, with the upstream's indices.
     pub(super) fn take_open(&mut self) -> Vec<(u32, Box<OpenItem>)> {
         let open = self.items.iter_mut().filter(|(_, item)| !item.is_call());
         open.filter_map(|(index, item)| Some((index, item.said.take()?))).collect()
@@ -107,37 +101,34 @@ impl Items {
         self.items.get(item)
     }
 
-    /// The index of an item on the wire; `None` if it was dropped.
+    /// The index of an item on the wire; `None` if the item was dropped.
     pub(super) fn index(&self, item: u32) -> Option<u64> {
         let unknown = || Some(self.numbering.shifted(item.into()));
         self.items.get(item).map_or_else(unknown, |known| known.index)
     }
 
-    /// The number of a part on the wire, after the dropped ones before it.
+    /// The number of a part on the wire, less the dropped parts before it.
     pub(super) fn part_number(&self, item: u32, part: u32) -> u64 {
         let (list, number) = list(part);
         self.items.get(item).map_or(number, |item| item.parts[list].shifted(number))
     }
 
-    /// Takes an index for an item made here.
+    /// Takes an index for an inserted item.
     pub(super) fn insert(&mut self) -> u64 {
         self.numbering.insert()
     }
 
-    /// Text leaves in a part that was dropped: opens it after all, and its item if need be. Answers which of the two
-    /// the wire does not know.
-    pub(super) fn revive(&mut self, item: u32, part: u32) -> Revived {
-        let mut revived = Revived::default();
-        if let Some(known) = self.items.get_mut(item) {
-            if known.index.is_none() {
-                known.index = Some(self.numbering.insert());
-                known.open = true;
-                revived.item = true;
-            }
-            let (list, number) = list(part);
-            revived.part = known.parts[list].revive(number);
+    /// Opens a dropped part of which text is written after all, and its item where that was dropped too. The answer says
+    /// whether the item, and whether the part, is new to the client.
+    pub(super) fn revive(&mut self, item: u32, part: u32) -> (bool, bool) {
+        let Some(known) = self.items.get_mut(item) else { return (false, false) };
+        let is_new = known.index.is_none();
+        if is_new {
+            known.index = Some(self.numbering.insert());
+            known.open = true;
         }
-        revived
+        let (list, number) = list(part);
+        (is_new, known.parts[list].revive(number))
     }
 
     /// Whether any item of the upstream's has opened on the wire.
@@ -145,11 +136,11 @@ impl Items {
         self.items.values().any(|item| item.opened && item.index.is_some())
     }
 
-    /// What a part is to the reader of the answer.
+    /// The weight of a part in its turn.
     pub(super) fn weight(&self, part: &Part) -> Weight {
         match &part.delta.kind {
             DeltaKind::Opaque { .. } => Weight::Aside,
-            // The name of a call that the provider runs.
+            // The tool name of an item that the provider runs.
             DeltaKind::Call(_) if self.is_opaque(part) => Weight::Aside,
             DeltaKind::Copy(copy) if copy.is_first && self.is_reasoning(part.delta.slot) => Weight::Thought,
             kind => Weight::of(kind),
@@ -172,18 +163,14 @@ impl Items {
         }
         let opened = self.open(item, Role::Call(call.flavor), part.key, part.fate != Fate::Dropped);
         if part.fate == Fate::Edited {
-            opened.replaced = Some(Box::new(Replaced {
-                id: call.id.clone(),
-                name: call.name.clone(),
-                arguments: call.arguments.clone(),
-            }));
+            opened.replaced = Some(Box::new(call.clone()));
         }
     }
 
     fn note_opaque(&mut self, item: u32, number: u32, key: Option<BlockKey>, leaves: bool) {
         match self.items.get_mut(item) {
             Some(known) if known.role == Role::Unknown && known.key == key => {}
-            // A call's event of a kind that is not known.
+            // An unknown event of a call.
             Some(known) if known.is_call() => {}
             Some(known) if known.has_parts() => known.open_part(number, leaves),
             _ => {
@@ -199,13 +186,13 @@ impl Items {
         is_whole.then_some(item)
     }
 
-    /// A new item, whatever had the index before.
+    /// Opens an item, whatever item had the index before.
     fn open(&mut self, item: u32, role: Role, key: Option<BlockKey>, leaves: bool) -> &mut Item {
         let index = self.numbering.open(item.into(), leaves);
         self.items.insert(item, Item::new(role, key, index, true))
     }
 
-    /// The item with this index. One that is first seen opens on the wire, unless it is seen in a copy.
+    /// The item with this index. A new item opens on the wire, unless the part is a copy.
     fn entry(&mut self, item: u32, role: Role, part: &Part, leaves: bool) -> &mut Item {
         let numbering = &mut self.numbering;
         self.items.or_insert_with(item, || {
@@ -225,28 +212,21 @@ fn is_empty(copy: &Restated) -> bool {
     copy.name.is_none() && copy.body.as_deref().is_none_or(str::is_empty)
 }
 
-/// What [`Items::revive`] opened.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Revived {
-    pub(super) item: bool,
-    pub(super) part: bool,
-}
-
 impl Item {
     fn new(role: Role, key: Option<BlockKey>, index: Option<u64>, opened: bool) -> Self {
         Self { role, key, index, opened, open: opened, parts: Default::default(), replaced: None, said: None }
     }
 
-    /// Whether it opened by an event of its own, rather than in a restatement.
+    /// Whether the item opened by an event of its own, rather than in a copy.
     pub(super) fn opened(&self) -> bool {
         self.opened
     }
 
-    pub(super) fn replaced(&self) -> Option<&Replaced> {
+    pub(super) fn replaced(&self) -> Option<&CallDelta> {
         self.replaced.as_deref()
     }
 
-    /// The id that it opened with, as JSON; none at all where it is not known how it opened.
+    /// The id that the item opened with, as JSON, if there was one; `None` where the opening is not known.
     pub(super) fn own_id(&self) -> Option<Option<&str>> {
         self.said.as_ref().map(|said| said.id())
     }
@@ -255,7 +235,7 @@ impl Item {
         matches!(self.role, Role::Call(_))
     }
 
-    /// Whether a part left; `None` if it is not known.
+    /// Whether a part was written; `None` if the part is not known.
     pub(super) fn part_left(&self, part: u32) -> Option<bool> {
         let (list, number) = list(part);
         self.parts[list].left(number)
@@ -267,7 +247,7 @@ impl Item {
 
     fn open_part(&mut self, part: u32, leaves: bool) {
         let (list, number) = list(part);
-        // The first word on it counts.
+        // The first delta of a part decides.
         if self.has_parts() && self.parts[list].left(number).is_none() {
             self.parts[list].open(number, leaves);
         }

@@ -1,4 +1,4 @@
-//! What the types of events, items and parts mean: who reads, compares, normalises or rebuilds one looks here.
+//! The types of events, items and parts: the tables by which they are read, compared, normalised and rebuilt.
 
 use std::borrow::Cow;
 
@@ -14,11 +14,11 @@ pub(super) struct EventType {
     name: &'static str,
     pub(super) act: Act,
     pub(super) subject: Subject,
-    /// The one field that carries something; `None` where the event may have any.
+    /// The one field with payload; `None` where the event may have any field.
     pub(super) body: Option<&'static str>,
 }
 
-/// What an event does.
+/// The act of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
     /// The response opens.
@@ -27,30 +27,30 @@ pub(super) enum Act {
     Ends,
     /// The item, or the part, opens.
     Added,
-    /// The item, or the part, is complete and said again.
+    /// The item, or the part, is complete and repeated.
     Done,
-    /// The part says more.
+    /// More text of the part.
     Text(Channel),
-    /// The call says more of its arguments.
+    /// More arguments of the call.
     Arguments(CallFlavor),
-    /// The text, or the arguments, are said again.
+    /// A copy of the text, or of the arguments.
     Restates,
-    /// Something rides on the text.
+    /// An annotation of the text.
     Annotates,
 }
 
-/// What an event speaks of.
+/// The subject of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
     Response,
     Item,
     /// A call of this type.
     Call(&'static str),
-    /// A part of the content of items of these types: of this type, or of the one that it says.
+    /// A part of the content of items of these types. The type of the part is this one, or stands in the part.
     Content(&'static [&'static str], Option<&'static str>),
     /// A part of a reasoning summary.
     Summary,
-    /// What a message says aloud. Nobody numbers it.
+    /// The spoken audio of a message, which has no number.
     Speech,
 }
 
@@ -60,7 +60,7 @@ impl EventType {
         EVENTS.iter().find(|event| event.name == name)
     }
 
-    /// The types of items that it may speak of.
+    /// The types of items that the event may belong to.
     pub(super) fn items(&self) -> &[&'static str] {
         match &self.subject {
             Subject::Response | Subject::Item => &[],
@@ -71,7 +71,7 @@ impl EventType {
         }
     }
 
-    /// The field with the number of its part, if it has to have one.
+    /// The field with the number of the part, if the event has to have a part.
     pub(super) fn index(&self) -> Option<&'static str> {
         match self.subject {
             Subject::Content(..) => Some("content_index"),
@@ -80,7 +80,7 @@ impl EventType {
         }
     }
 
-    /// The block that an event of this type speaks of. A number that is missing is the first.
+    /// The slot of an event of this type. A missing number counts as the first.
     pub(super) fn slot(&self, event: &Event<'_>) -> Result<Slot, DecodeError> {
         let (number, base) = match self.subject {
             Subject::Response | Subject::Item => return Ok(Slot::None),
@@ -92,14 +92,14 @@ impl EventType {
     }
 }
 
-/// What an item is to a client.
+/// The role of an item for a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Message,
     Reasoning,
-    /// The client runs it (rule 7); its arguments are in the own fields of its type.
+    /// A call that the client runs (rule 7); its arguments are the own fields of its type.
     Call(CallFlavor),
-    /// The provider ran it.
+    /// A tool that the provider ran.
     Server,
     Unknown,
 }
@@ -109,8 +109,8 @@ impl Role {
         ItemType::of(kind).map_or(Self::Unknown, |item| item.role)
     }
 
-    /// The role of the items that an event like `web_search_call.searching` or `shell_call_command.delta` speaks of:
-    /// that of the longest type its name starts with.
+    /// The role of the items of an event like `web_search_call.searching` or `shell_call_command.delta`: that of the longest
+    /// type which is a prefix of the event's name.
     pub(super) fn of_event(name: &str) -> Self {
         let of_item = ITEMS.iter().filter(|item| name.starts_with(item.name));
         of_item.max_by_key(|item| item.name.len()).map_or(Self::Unknown, |item| item.role)
@@ -132,7 +132,7 @@ impl Role {
 pub(super) struct ItemType {
     name: &'static str,
     pub(super) role: Role,
-    /// Its name, and the fields that carry something; `None` where it may have any.
+    /// The fields with payload, `name` included; `None` where the item may have any field.
     pub(super) own: Option<&'static [&'static str]>,
 }
 
@@ -141,7 +141,7 @@ impl ItemType {
         ITEMS.iter().find(|item| item.name == kind)
     }
 
-    /// The type of an item, which takes no memory where it is a known one.
+    /// The name of a type of item, without an allocation where the type is known.
     pub(super) fn name(kind: &str) -> Cow<'static, str> {
         Self::of(kind).map_or_else(|| Cow::Owned(kind.to_owned()), |item| Cow::Borrowed(item.name))
     }
@@ -157,7 +157,7 @@ impl ItemType {
     }
 }
 
-/// A known type of part, which is a text.
+/// A known type of part. All of them are texts.
 #[derive(Debug)]
 pub(super) struct PartType {
     name: &'static str,
@@ -172,13 +172,13 @@ impl PartType {
         PARTS.iter().find(|part| part.name == kind)
     }
 
-    /// The type of a part in its one spelling, which takes no memory where it is a known one.
+    /// The name of a type of part in its one spelling, without an allocation where the type is known.
     pub(super) fn name(kind: &str) -> Cow<'static, str> {
         Self::of(kind).map_or_else(|| Cow::Owned(kind.to_owned()), |part| Cow::Borrowed(part.name))
     }
 }
 
-/// What the types of all events of a response begin with.
+/// The prefix of the types of all events of a response.
 pub(super) const PREFIX: &str = "response.";
 
 const MESSAGE: &[&str] = &["message"];
@@ -198,7 +198,7 @@ const fn annotation(name: &'static str) -> EventType {
     EventType { name, act: Act::Annotates, subject: SAID, body: None }
 }
 
-/// The most frequent ones first.
+/// The known types of events, the most frequent ones first.
 static EVENTS: [EventType; 28] = [
     event("output_text.delta", Act::Text(Channel::Content), SAID, "delta"),
     event("function_call_arguments.delta", Act::Arguments(CallFlavor::Function), FUNCTION, "delta"),
@@ -238,7 +238,7 @@ const fn server(name: &'static str, own: &'static [&'static str]) -> ItemType {
     ItemType { name, role: Role::Server, own: Some(own) }
 }
 
-/// What the provider ran, and nobody looks into.
+/// An item of the provider whose fields are not read.
 const fn result(name: &'static str) -> ItemType {
     ItemType { name, role: Role::Server, own: None }
 }

@@ -1,18 +1,18 @@
 //! OpenAI Responses: typed events, keyed by `output_index`.
 //!
-//! A response is a list of *items* (messages, reasoning, calls, tools of the provider), a message and a reasoning item
-//! a list of *parts*. Items may overlap, and everything is said three or four times: in deltas, in the `done` event of
-//! the part, in `output_item.done` and in the terminal event, which is the one that the SDKs run.
+//! A response is a list of *items* (messages, reasoning, calls, tools of the provider); a message and a reasoning item
+//! are lists of *parts*. Items may overlap, and all payload is sent three or four times: in deltas, in the `done` event of
+//! the part, in `output_item.done` and in the terminal event, whose calls the SDKs run.
 //!
 //! # Slots
 //!
 //! `item` is the `output_index`, never the `item_id`: one provider gives each event of an item another id. `part` is the
-//! `content_index`, or the `summary_index` above an offset of its own, or [`Slot::ITEM`](crate::delta::Slot::ITEM).
-//! Calls and opaque items have the one part 0.
+//! `content_index`, or the `summary_index` above an offset, or [`Slot::ITEM`](crate::delta::Slot::ITEM).
+//! Calls and opaque items have the single part 0.
 //!
 //! # Copies
 //!
-//! All of these follow the block they restate (rule 19): `*.done`, `content_part.done`, `reasoning_summary_part.done`,
+//! All of these share the fate of the block that they repeat (rule 19): `*.done`, `content_part.done`, `reasoning_summary_part.done`,
 //! `output_item.done`, `output` of `response.completed`, `response.incomplete` and `response.failed` (and of an opening
 //! that has one), `output_text` beside it, `logprobs` and `annotations` of parts.
 
@@ -45,7 +45,7 @@ use super::{DecodeError, Decoded, Hole, Piece, Traits, WireFormat, Writer, Write
 use crate::delta::FinishKind;
 use crate::sse::Frame;
 
-/// The format of OpenAI's Responses API, and of those who speak it.
+/// The format of OpenAI's Responses API, and of compatible servers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OpenAiResponses;
 
@@ -79,13 +79,7 @@ impl WireFormat for OpenAiResponses {
     }
 
     fn traits(&self) -> Traits {
-        Traits {
-            restates: true,
-            text_after_call: true,
-            finish_is_terminal: false,
-            arguments_are_json: false,
-            reasoning_is_signed: true,
-        }
+        Traits { restates: true, text_after_call: true, reasoning_is_signed: true, ..Traits::default() }
     }
 
     fn holes(&self) -> &'static [Hole] {

@@ -1,14 +1,13 @@
-//! What an event, an item and a part have by their type, and events written so that every client reads the same
-//! (rule 28).
+//! Normalisation: events, items and parts without the fields of other types, so that every client reads the same (rule 28).
 //!
-//! Clients go by the type, and some by the keys that are there. Keys that belong to another type make a frame odd, and are
-//! left out where it is written anew; keys nobody knows do not.
+//! Some clients go by the type, and some by the keys. Keys that belong to another type make a frame odd, and are left out where
+//! the frame is written anew; unknown keys do not.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::grammar::{self, EVENT, Event, RESPONSE};
+use super::grammar::{EVENT, Event, RESPONSE};
 use super::items::Item;
 use super::kinds::{EventType, ItemType, PartType};
 use super::templates;
@@ -19,7 +18,7 @@ use crate::sse::Frame;
 use crate::wire::document::{self, Of, Rewrite, Spans, Value};
 use crate::wire::{Fate, Odd, Part, ping, sink, template, writer};
 
-/// Whether an event has what belongs to another one.
+/// Whether an event has fields of another type of event.
 pub(super) fn is_foreign(known: &EventType, event: &Event<'_>) -> bool {
     known.body.is_some_and(|own| has_foreign(EVENT_BODIES, |field| field != own, |field| event.get(field)))
 }
@@ -29,19 +28,19 @@ pub(super) fn is_ping(kind: &str) -> bool {
     matches!(kind, "keepalive" | "ping")
 }
 
-/// Whether an item has what belongs to an item of another type.
+/// Whether an item has fields of another type of item.
 pub(super) fn is_foreign_item(known: &ItemType, item: Value<'_>) -> bool {
     known
         .own
         .is_some_and(|own| has_foreign(ITEM_BODIES, |field| !own.contains(&field), |field| item.get(field)))
 }
 
-/// Whether a part has what belongs to a part of another type.
+/// Whether a part has fields of another type of part.
 pub(super) fn is_foreign_part(known: &PartType, part: Value<'_>) -> bool {
     has_foreign(PART_BODIES, |field| field != known.field, |field| part.get(field))
 }
 
-/// Whether a foreign field is there and not empty: some servers write every field of every type.
+/// Whether there is a foreign field that is not empty: some servers write every field of every type.
 #[inline]
 fn has_foreign<'d>(
     bodies: &[&str],
@@ -52,8 +51,8 @@ fn has_foreign<'d>(
     bodies.iter().any(|field| get(field).is_some_and(says) && is_foreign(field))
 }
 
-/// Whether a frame is an event whose name stands behind its data, as it does in all events of the stream, which the first one
-/// tells: one provider writes them so. Clients go by the type in the data, which the name has to repeat.
+/// Whether a frame is an event whose name stands behind its data, as in all events of the stream since the first one: one
+/// provider writes such streams. Clients go by the type in the data, which the name has to repeat.
 pub(super) fn has_late_name(frame: &Frame, of_stream: &mut Option<bool>) -> bool {
     let (Some(data), Some(name)) = (frame.data_bytes(), frame.event()) else { return false };
     if !frame.has_odd_lines() {
@@ -69,7 +68,7 @@ pub(super) fn has_late_name(frame: &Frame, of_stream: &mut Option<bool>) -> bool
 }
 
 impl ResponsesWriter {
-    /// An event of a call with the id that the call opened with.
+    /// An event of a call, with the id that the call opened with.
     fn with_own_id<'a>(&self, json: Cow<'a, str>, parts: &[Part]) -> Cow<'a, str> {
         let known = parts.iter().find_map(Part::item).and_then(|item| self.items.item(item));
         let Some(id) = known.filter(|known| known.is_call()).and_then(Item::own_id) else { return json };
@@ -83,8 +82,8 @@ impl ResponsesWriter {
         Cow::Owned(event.maybe("item_id", id.filter(|_| own.is_none())).finish())
     }
 
-    /// The arguments of calls that are open on the wire and that say their arguments only now, in a copy of the whole item:
-    /// as deltas, for those who read no copies (rule 28).
+    /// Deltas for calls that are open on the wire and whose arguments stand only in this copy of the whole item, for clients
+    /// that read no copies (rule 28).
     pub(super) fn late_arguments(&self, parts: &[Part], data: &Bytes) -> Vec<template::MadeEvent> {
         let mut late = Vec::new();
         for part in parts.iter().filter(|part| part.fate == Fate::Kept) {
@@ -101,7 +100,7 @@ impl ResponsesWriter {
                 let items = json::items(json::find(json, &["response", "output"])?)?;
                 json::member(items.get(item as usize)?, "id")
             };
-            // The event of the arguments alone is read like a delta.
+            // Clients read the `done` event of the arguments like a delta.
             let Some(id) = json::find(json, &["item", "id"]).or_else(listed) else { continue };
             let id = json::unquote(id).unwrap_or_default();
             late.push(templates::arguments(&id, index, copy.flavor, body));
@@ -109,8 +108,8 @@ impl ResponsesWriter {
         late
     }
 
-    /// The frame as it is to be written: as it came if it is plain, else its event, alone and with nothing but what belongs to
-    /// it; `None` where there is none.
+    /// The frame to write: the upstream's if it is plain, else its event, alone and without fields of other types; `None` where
+    /// there is no event.
     pub(super) fn normal(&mut self, frame: Frame, parts: &mut Vec<Part>) -> Option<Frame> {
         let late_name = has_late_name(&frame, &mut self.late_names);
         let odd = frame.odd().filter(|odd| *odd != Odd::Lines || !late_name);
@@ -127,14 +126,14 @@ impl ResponsesWriter {
     }
 }
 
-/// The data of an event that is not plain, with nothing but what belongs to it, and its name.
+/// The name of an event that is not plain, and its data without fields of other types.
 pub(super) fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, Cow<'a, str>) {
     let mut spans = Spans::default();
     let Ok(event) = spans.read(data, Of::Object(&EVENT)) else { return (None, Cow::Borrowed(data)) };
     if !event.is_object() {
         return (line.map(str::to_owned), Cow::Borrowed(data));
     }
-    let kind = grammar::string(event.get("type")).map(Cow::into_owned);
+    let kind = event.word("type").map(Cow::into_owned);
     if let Some(kind) = kind.as_deref().filter(|kind| is_ping(kind)) {
         return (Some(kind.to_owned()), Cow::Owned(ping::bare(kind, event)));
     }
@@ -160,7 +159,7 @@ pub(super) fn event<'a>(line: Option<&str>, data: &'a str) -> (Option<String>, C
     (kind, Cow::Owned(written))
 }
 
-/// A response whose items have nothing but what belongs to them.
+/// A response whose items have no fields of other types.
 pub(super) fn response(raw: &str) -> Cow<'_, str> {
     document::rewrite(raw, Of::Object(&RESPONSE), |response, rewrite| {
         items(response).for_each(|item| cut_item(item, rewrite));
@@ -172,7 +171,7 @@ fn items(response: Value<'_>) -> impl Iterator<Item = Value<'_>> {
 }
 
 fn cut_item<'d>(item: Value<'d>, rewrite: &mut Rewrite<'d>) {
-    let kind = grammar::string(item.get("type"));
+    let kind = item.word("type");
     let Some(own) = kind.as_deref().and_then(ItemType::of).and_then(|known| known.own) else { return };
     rewrite.cut_members(item, |name| ITEM_BODIES.contains(&name) && !own.contains(&name));
     for list in ["content", "summary"].iter().filter_map(|name| item.get(name)) {
@@ -181,19 +180,19 @@ fn cut_item<'d>(item: Value<'d>, rewrite: &mut Rewrite<'d>) {
 }
 
 fn cut_part<'d>(part: Value<'d>, rewrite: &mut Rewrite<'d>) {
-    let kind = grammar::string(part.get("type"));
+    let kind = part.word("type");
     if let Some(known) = kind.as_deref().and_then(PartType::of) {
         rewrite.cut_members(part, |name| PART_BODIES.contains(&name) && name != known.field);
     }
 }
 
-/// The fields of events that carry something.
+/// The fields of events with payload.
 pub(super) const EVENT_BODIES: &[&str] =
     &["delta", "text", "refusal", "transcript", "arguments", "input", "item", "part", "response"];
 
-/// The fields of items that carry something.
+/// The fields of items with payload.
 const ITEM_BODIES: &[&str] =
     &["name", "arguments", "input", "action", "actions", "operation", "content", "summary"];
 
-/// The fields of parts that carry something.
+/// The fields of parts with payload.
 const PART_BODIES: &[&str] = &["text", "refusal", "transcript"];

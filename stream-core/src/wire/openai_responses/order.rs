@@ -1,16 +1,16 @@
-//! The order of items and parts: whether every client finds an event's item where this reader does (rule 28).
+//! The order of items and parts: whether every client assigns an event to the item that this reader assigns it to (rule 28).
 //!
-//! The official SDKs append an item where it opens and take `output_index` as a position; others go by `output_index`,
-//! others by `item_id`; helpers run what the last event lists. All of them read the same where items and parts open in the
-//! order of their numbers, once, where an id belongs to one item, and where everything that is said again is of the
-//! same kind.
+//! The official SDKs append an item when it opens and take `output_index` as a position; others go by `output_index`,
+//! others by `item_id`; their helpers run the calls that the last event lists. All of them read the same where items and parts
+//! open once, in the order of their numbers, where an id belongs to one item, and where every copy has the type of its
+//! original.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::action::ToolAction;
 use super::grammar::{self, Event};
-use super::item::{self, SUMMARY, Told};
+use super::item::{self, ItemReader, SUMMARY};
 use super::kinds::{Act, EventType, ItemType, PartType, Role, Subject};
 use crate::delta::{Slot, Text};
 use crate::few::Few;
@@ -19,23 +19,23 @@ use crate::wire::document::Value;
 use crate::wire::memory::odd_name;
 use crate::wire::{DecodeError, Odd};
 
-/// The items of a response as they came.
+/// The items of an upstream response.
 #[derive(Debug, Default)]
 pub(crate) struct ResponseOrder {
     /// Whether events have an `event` line. One provider writes none.
     named: Option<bool>,
     sequence: Option<u64>,
     ended: bool,
-    /// How many items have opened: the index of the next one.
+    /// The number of items that have opened, which is the index of the next one.
     count: u32,
     items: Few<KnownItem>,
-    /// An item spoke that had not opened: those who append items as they open count one less from here on.
+    /// An item had deltas without an opening: clients that append items when they open count one item less from here on.
     unopened: bool,
-    /// Whose id is whose. One provider gives every event of an item another one.
+    /// The items by their ids. One provider gives every event of an item another id.
     ids: ItemIds,
 }
 
-/// The ids of items, and the items that have them: nearly always one at a time.
+/// The items by their ids. Most responses have one item, which needs no map.
 #[derive(Debug, Default)]
 struct ItemIds {
     first: Option<(Text, u32)>,
@@ -62,26 +62,26 @@ impl ItemIds {
 
 #[derive(Debug, Default)]
 struct KnownItem {
-    /// The type, where it was said.
+    /// The type, where it is known.
     kind: Option<Cow<'static, str>>,
     name: Option<Text>,
     /// The id that the item opened with.
     id: Option<Text>,
-    /// What a call of the API's own tools asks for, as far as it has.
+    /// The action of a call of the API's own tools, as far as it is known.
     action: Option<Box<ToolAction>>,
-    /// The types of the parts, where they were said, by their numbers.
+    /// The types of the parts, where they are known, by the numbers of the parts.
     parts: Few<Option<Cow<'static, str>>>,
 }
 
 impl ResponseOrder {
-    /// Takes in an event. Answers why it is not plain.
+    /// Records an event, and returns the reason why the event is not plain.
     pub(super) fn see(
         &mut self,
         line: Option<&str>,
         kind: &str,
         event: &Event<'_>,
     ) -> Result<Option<Odd>, DecodeError> {
-        // What comes after the end closes the stream, if it says anything.
+        // The fold closes the stream on a delta after the end.
         if self.ended {
             return Ok(None);
         }
@@ -99,7 +99,7 @@ impl ResponseOrder {
         self.sequence
     }
 
-    /// Takes note of a `sequence_number`.
+    /// Records a `sequence_number`.
     pub(crate) fn counted(&mut self, number: u64) {
         self.sequence = Some(self.sequence.map_or(number, |last| last.max(number)));
     }
@@ -120,12 +120,12 @@ impl ResponseOrder {
                 Ok(None)
             }
             Some(EventType { act, subject: Subject::Item, .. }) => {
-                let Some(told) = event.get("item") else { return Ok(None) };
+                let Some(item) = event.get("item") else { return Ok(None) };
                 if *act == Act::Added {
-                    return self.added(told, event);
+                    return self.added(item, event);
                 }
                 let index = self.speaks_of(event)?;
-                self.restated(&Told::read(told, index)?)?;
+                self.restated(&ItemReader::read(item, index)?)?;
                 Ok(None)
             }
             _ if event.output_index.is_none() && event.get("item_id").is_none() => Ok(None),
@@ -134,21 +134,21 @@ impl ResponseOrder {
         }
     }
 
-    /// An opening lists nothing but what has opened: some clients would put the items that open behind what it lists.
+    /// Records an opening, which may list only open items: some clients would append items that open later behind those listed.
     fn opening(&mut self, response: Value<'_>) -> Result<(), DecodeError> {
-        for told in item::listed(response)? {
-            let told = told?;
-            if self.items.get(told.index).is_none() {
+        for item in item::listed(response)? {
+            let item = item?;
+            if self.items.get(item.index).is_none() {
                 return Err(DecodeError::ambiguous("a response that opens without items", "one with items"));
             }
-            self.restated(&told)?;
+            self.restated(&item)?;
         }
         Ok(())
     }
 
     fn terminal(&mut self, response: Value<'_>) -> Result<(), DecodeError> {
-        for told in item::listed(response)? {
-            self.restated(&told?)?;
+        for item in item::listed(response)? {
+            self.restated(&item?)?;
         }
         let is_owed = |known: &KnownItem| known.action.as_ref().is_some_and(|action| action.is_owed());
         match self.items.values().any(is_owed) {
@@ -157,7 +157,7 @@ impl ResponseOrder {
         }
     }
 
-    fn added(&mut self, told: Value<'_>, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
+    fn added(&mut self, item: Value<'_>, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
         let Some(index) = event.output_index else { return Err(no_index()) };
         if self.items.get(index).is_some() {
             return Err(DecodeError::ambiguous("an item that opens once", "one that opens again"));
@@ -170,26 +170,26 @@ impl ResponseOrder {
         }
         let odd = (index != self.count).then_some(Odd::Order);
         self.count = self.count.saturating_add(1);
-        let told = Told::read(told, index)?;
-        let id = told.item_id().map(Text::from);
+        let item = ItemReader::read(item, index)?;
+        let id = item.item_id().map(Text::from);
         self.claim(id.clone(), index)?;
         let mut known = KnownItem {
-            kind: Some(ItemType::name(told.kind())),
-            name: told.own_name(),
+            kind: Some(ItemType::name(item.kind())),
+            name: item.own_name(),
             id,
-            action: told.action().map(ToolAction::opening),
+            action: item.action().map(ToolAction::opening),
             ..KnownItem::default()
         };
-        told.each_part(|number, part| known.part(number, Some(&kind_of(part)?), true))?;
+        item.each_part(|number, part| known.part(number, Some(&kind_of(part)?), true))?;
         self.items.insert(index, known);
         Ok(odd)
     }
 
-    /// An event of an item that is open, or of one that never opened.
+    /// Records an event of an item, open or never opened.
     fn of_item(&mut self, event_type: &EventType, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
         let index = self.speaks_of(event)?;
         let known = self.known(index);
-        // A copy of what is neither call nor text disagrees with it in the fold.
+        // The fold refuses a copy that differs from an opaque block.
         let is_copy = |kind: &str| {
             matches!(event_type.act, Act::Restates | Act::Done)
                 && matches!(Role::of(kind), Role::Server | Role::Unknown)
@@ -202,7 +202,7 @@ impl ResponseOrder {
         }
         let kind = match event_type.subject {
             Subject::Call(_) => {
-                // Those who go by ids would find the arguments of no call.
+                // Clients that go by ids would assign the arguments to no call.
                 let id = grammar::id_text(event.get("item_id"));
                 let is_other = known.kind.is_some() && id.as_deref() != known.id.as_deref();
                 return Ok(is_other.then_some(Odd::Identity));
@@ -223,7 +223,7 @@ impl ResponseOrder {
         Ok((!has_number).then_some(Odd::Number))
     }
 
-    /// An event of a tool of the API's own, or one that nobody knows.
+    /// Records an event of one of the API's own tools, or an unknown event.
     fn of_tool(&mut self, name: &str, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
         let index = self.speaks_of(event)?;
         let known = self.known(index);
@@ -236,35 +236,35 @@ impl ResponseOrder {
         Ok(None)
     }
 
-    /// The item that an event speaks of by its index, and by its id.
+    /// The item of an event, by its index; its id has to belong to the same item.
     fn speaks_of(&mut self, event: &Event<'_>) -> Result<u32, DecodeError> {
         let Some(index) = event.output_index else { return Err(no_index()) };
         self.claim(grammar::id_text(event.get("item_id")), index)?;
         Ok(index)
     }
 
-    /// What an item says again is of the kind, and has the name, that it had.
-    fn restated(&mut self, told: &Told<'_>) -> Result<(), DecodeError> {
-        self.claim(told.item_id(), told.index)?;
-        let known = self.known(told.index);
+    /// Records a copy of an item, which has to have the type and the name of the item.
+    fn restated(&mut self, item: &ItemReader<'_>) -> Result<(), DecodeError> {
+        self.claim(item.item_id(), item.index)?;
+        let known = self.known(item.index);
         match &known.kind {
-            Some(kind) if is_other(kind, told.kind()) => {
+            Some(kind) if is_other(kind, item.kind()) => {
                 return Err(DecodeError::ambiguous("an item of the type it had", "one of another type"));
             }
             Some(_) => {}
-            None => known.kind = Some(ItemType::name(told.kind())),
+            None => known.kind = Some(ItemType::name(item.kind())),
         }
-        if let (Some(name), Some(again)) = (&known.name, told.own_name())
+        if let (Some(name), Some(again)) = (&known.name, item.own_name())
             && **name != *again
-            && Role::of(told.kind()) == Role::Server
+            && Role::of(item.kind()) == Role::Server
         {
             return Err(DecodeError::ambiguous("an item of the name it had", "one of another name"));
         }
-        if let (Some(known), Some(told)) = (&mut known.action, told.action()) {
-            known.said(told)?;
+        if let (Some(known), Some(action)) = (&mut known.action, item.action()) {
+            known.check(action)?;
         }
-        known.name = known.name.take().or_else(|| told.own_name());
-        told.each_part(|number, part| known.part(number, Some(&kind_of(part)?), false))
+        known.name = known.name.take().or_else(|| item.own_name());
+        item.each_part(|number, part| known.part(number, Some(&kind_of(part)?), false))
     }
 
     fn known(&mut self, index: u32) -> &mut KnownItem {
@@ -292,7 +292,7 @@ impl ResponseOrder {
 }
 
 impl KnownItem {
-    /// A part goes on, or opens: in the order of its number, once, with one kind.
+    /// Records a part that goes on, or opens: once, in the order of the numbers, with one type.
     fn part(&mut self, number: u32, kind: Option<&str>, opens: bool) -> Result<(), DecodeError> {
         let is_next = number.is_multiple_of(SUMMARY) || self.parts.get(number - 1).is_some();
         let kind = kind.map(PartType::name);
@@ -315,8 +315,7 @@ impl KnownItem {
     }
 }
 
-/// Whether an item is said again as another type. Where one of the two is a call, a text or neither, the fold finds that
-/// the copy disagrees.
+/// Whether a copy of an item has another type. The fold itself refuses a copy of another kind of block.
 fn is_other(kind: &str, again: &str) -> bool {
     kind != again
         && match (Role::of(kind), Role::of(again)) {
@@ -325,7 +324,7 @@ fn is_other(kind: &str, again: &str) -> bool {
         }
 }
 
-/// The type of a part that stands in its item.
+/// The type of a part within its item.
 fn kind_of(part: Value<'_>) -> Result<Cow<'_, str>, DecodeError> {
     Ok(item::part_kind(part)?.unwrap_or(Cow::Borrowed("unknown")))
 }

@@ -1,8 +1,8 @@
-//! Log probabilities, and what events of no item write piece by piece.
+//! Log probabilities, and the deltas of events without an item.
 
 use memchr::memmem;
 
-use super::grammar::{self, EVENT};
+use super::grammar::EVENT;
 use super::kinds::EventType;
 use crate::wire::document::{Of, Spans, Value};
 use crate::wire::pieces::PiecePlace;
@@ -12,7 +12,7 @@ use crate::wire::{Piece, PieceName};
 pub(super) fn of(document: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let has = |word: &str| memmem::find(document.as_bytes(), word.as_bytes()).is_some();
-    // All others are those of an item, and say no more than their text.
+    // Any other event belongs to an item, and its text is part of a block.
     if !has("logprobs") && has("\"output_index\"") && !has("\\u") {
         return pieces;
     }
@@ -23,7 +23,7 @@ pub(super) fn of(document: &str) -> Vec<Piece<'_>> {
         let name = PieceName::default().below(raw("output_index")).below(raw("content_index"));
         pieces.push(Piece::new(name, tokens.span().slice(document)));
     }
-    let kind = grammar::string(event.get("type")).unwrap_or_default();
+    let kind = event.word("type").unwrap_or_default();
     let is_known = EventType::of(&kind).is_some_and(|known| known.body.is_some());
     if let (Some(delta), None, false) = (event.get("delta"), event.get("output_index"), is_known) {
         let name = PieceName::default().below(&*kind);

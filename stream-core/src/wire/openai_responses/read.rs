@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::grammar::{self, EVENT, Event, PROBE, RESPONSE};
-use super::item::{self, Said, Telling, Told};
+use super::item::{self, ItemPlace, ItemReader, PartBody};
 use super::kinds::{Act, EventType, PREFIX, Role, Subject};
 use super::normal;
 use crate::delta::{
@@ -38,20 +38,18 @@ fn read(line: Option<&str>, event: &Event<'_>, len: usize, into: &mut Decoded) -
         into.deltas.push(untyped(event.get("error"), len));
         return Ok(());
     };
-    // Some clients go by the `event` line and some by the type: an event that says two things would be two events.
+    // Some clients go by the `event` line and some by the type: an event with two different ones would be two events.
     if line.is_some_and(|line| line != kind && line.starts_with(PREFIX)) {
         return Err(DecodeError::new("an event of the type that its `event` line says", "another type"));
     }
     if into.memory.is_on {
         let odd = into.memory.responses.get_or_insert_default().see(line, kind, event)?;
-        into.odd = into.odd.or(odd);
+        into.mark(odd);
     }
     let delta = match (event.name(), kind) {
         (Some(name), _) => return response_event(event, name, len, into),
         (None, kind) if normal::is_ping(kind) => {
-            if !ping::is_bare(event.value()) {
-                into.odd = into.odd.or(Some(Odd::Foreign));
-            }
+            into.mark((!ping::is_bare(event.value())).then_some(Odd::Foreign));
             Delta::stream(DeltaKind::Ping)
         }
         (None, "error") => Delta::stream(DeltaKind::Error(match event.get("error") {
@@ -64,12 +62,12 @@ fn read(line: Option<&str>, event: &Event<'_>, len: usize, into: &mut Decoded) -
     Ok(())
 }
 
-/// How a response ended, by its status.
+/// The finish reason of a response, by its status.
 fn finish(status: &str, response: Value<'_>) -> FinishReason {
-    let reason = response.get("incomplete_details").and_then(|details| details.get("reason"));
+    let reason = response.get("incomplete_details").and_then(|details| details.word("reason"));
     let kind = match status {
         "completed" => FinishKind::Stop,
-        "incomplete" => match grammar::string(reason).as_deref() {
+        "incomplete" => match reason.as_deref() {
             Some("content_filter") => FinishKind::Filter,
             _ => FinishKind::Length,
         },
@@ -79,11 +77,11 @@ fn finish(status: &str, response: Value<'_>) -> FinishReason {
     FinishReason::new(kind, status)
 }
 
-/// Takes over id and model while they are asked for.
+/// Reads id and model while they are needed.
 fn meta(response: Value<'_>, into: &mut Decoded) {
     if into.wants_meta {
         into.id = grammar::id(response.get("id"));
-        into.model = grammar::name(response.get("model"));
+        into.model = response.name("model");
     }
 }
 
@@ -92,14 +90,14 @@ fn response_event(event: &Event<'_>, name: &str, len: usize, into: &mut Decoded)
         into.deltas.push(other(event, name, len));
         return Ok(());
     };
-    mark(normal::is_foreign(known, event), into);
+    into.mark(normal::is_foreign(known, event).then_some(Odd::Foreign));
     let slot = known.slot(event)?;
     let delta = match known.act {
-        Act::Opens => return opening(event.object("response")?, Telling::Listed, into),
+        Act::Opens => return opening(event.object("response")?, ItemPlace::Listed, into),
         Act::Ends => return terminal(name, event.object("response")?, into),
         Act::Added | Act::Done if known.subject == Subject::Item => {
-            let telling = if known.act == Act::Added { Telling::Added } else { Telling::Done };
-            return tell(&Told::read(event.object("item")?, event.item())?, telling, into);
+            let place = if known.act == Act::Added { ItemPlace::Added } else { ItemPlace::Done };
+            return item_deltas(&ItemReader::read(event.object("item")?, event.item())?, place, into);
         }
         Act::Added | Act::Done => return part_event(known.act, slot, event.object("part")?, into),
         Act::Text(channel) => text(slot, channel, event)?,
@@ -111,31 +109,26 @@ fn response_event(event: &Event<'_>, name: &str, len: usize, into: &mut Decoded)
     Ok(())
 }
 
-/// Takes note that something has what belongs to another type.
-fn mark(is_foreign: bool, into: &mut Decoded) {
-    into.odd = into.odd.or(is_foreign.then_some(Odd::Foreign));
+/// Adds the deltas of one item.
+fn item_deltas(item: &ItemReader<'_>, place: ItemPlace, into: &mut Decoded) -> Result<(), DecodeError> {
+    into.mark(item.is_foreign()?.then_some(Odd::Foreign));
+    item.deltas(place, &mut into.deltas)
 }
 
-/// Tells one item.
-fn tell(told: &Told<'_>, telling: Telling, into: &mut Decoded) -> Result<(), DecodeError> {
-    mark(told.is_foreign()?, into);
-    told.tell(telling, &mut into.deltas)
-}
-
-fn opening(response: Value<'_>, telling: Telling, into: &mut Decoded) -> Result<(), DecodeError> {
+fn opening(response: Value<'_>, place: ItemPlace, into: &mut Decoded) -> Result<(), DecodeError> {
     meta(response, into);
     into.deltas.push(Delta::stream(DeltaKind::Opening));
-    output(response, telling, into)
+    output(response, place, into)
 }
 
 fn terminal(status: &str, response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
     meta(response, into);
-    output(response, Telling::Listed, into)?;
+    output(response, ItemPlace::Listed, into)?;
     ends(status, response, into);
     Ok(())
 }
 
-/// The deltas every response ends with.
+/// Adds the deltas at the end of every response.
 fn ends(status: &str, response: Value<'_>, into: &mut Decoded) {
     let finish = finish(status, response);
     let failed = finish.kind() == FinishKind::Error;
@@ -149,19 +142,19 @@ fn ends(status: &str, response: Value<'_>, into: &mut Decoded) {
     into.deltas.push(Delta::stream(DeltaKind::Terminal));
 }
 
-fn output(response: Value<'_>, telling: Telling, into: &mut Decoded) -> Result<(), DecodeError> {
-    for told in item::listed(response)? {
-        tell(&told?, telling, into)?;
+fn output(response: Value<'_>, place: ItemPlace, into: &mut Decoded) -> Result<(), DecodeError> {
+    for item in item::listed(response)? {
+        item_deltas(&item?, place, into)?;
     }
     all_text(response)
 }
 
-/// Holds `output_text`, which some servers write, against the messages whose text it repeats.
+/// Compares `output_text`, which some servers write, with the messages whose text it repeats.
 fn all_text(response: Value<'_>) -> Result<(), DecodeError> {
-    let Some(said) = grammar::string(response.get("output_text")) else { return Ok(()) };
+    let Some(said) = response.word("output_text") else { return Ok(()) };
     let mut rest = said.as_ref();
-    for told in item::listed(response)? {
-        rest = told?.strip_text(rest)?;
+    for item in item::listed(response)? {
+        rest = item?.strip_text(rest)?;
     }
     match rest {
         "" => Ok(()),
@@ -170,16 +163,16 @@ fn all_text(response: Value<'_>) -> Result<(), DecodeError> {
 }
 
 fn part_event(act: Act, slot: Slot, part: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
-    mark(item::is_foreign_part(part)?, into);
+    into.mark(item::is_foreign_part(part)?.then_some(Odd::Foreign));
     let mut push = |kind| into.deltas.push(Delta::new(0, slot, kind));
-    match (act, item::said(part)?) {
-        (Act::Added, said) => said.opens(true, push),
-        (_, Said::Opaque(kind, bytes)) => {
+    match (act, item::part_body(part)?) {
+        (Act::Added, body) => body.opens(true, push),
+        (_, PartBody::Opaque(kind, bytes)) => {
             push(item::opaque(kind, bytes));
             push(DeltaKind::Stop);
         }
-        (_, said) => {
-            push(DeltaKind::Copy(said.restated()));
+        (_, body) => {
+            push(DeltaKind::Copy(body.restated()));
             push(DeltaKind::Stop);
         }
     }
@@ -189,7 +182,7 @@ fn part_event(act: Act, slot: Slot, part: Value<'_>, into: &mut Decoded) -> Resu
 fn text(slot: Slot, channel: Channel, event: &Event<'_>) -> Result<Delta, DecodeError> {
     let text = grammar::text(event.get("delta"), "delta")?;
     if text.is_empty() {
-        // Log probabilities of tokens that are not out yet may spell what comes next.
+        // Log probabilities without text may spell the next text.
         let ahead = event.get("logprobs").is_some_and(|list| list.raw() != "[]");
         return Ok(rides(slot, ahead));
     }
@@ -211,7 +204,7 @@ fn restated(known: &EventType, slot: Slot, event: &Event<'_>) -> Result<Delta, D
     let body = event.get(field);
     let copy = match known.subject {
         Subject::Call(_) => Restated {
-            name: grammar::name(event.get("name")),
+            name: event.value().name("name"),
             body: grammar::loose(body).map(Into::into),
             ..Restated::default()
         },
@@ -221,7 +214,7 @@ fn restated(known: &EventType, slot: Slot, event: &Event<'_>) -> Result<Delta, D
     Ok(Delta::new(0, slot, DeltaKind::Copy(copy)))
 }
 
-/// Something that says nothing by itself, yet makes no sense without its block.
+/// A delta without payload that shares the fate of its block.
 fn rides(slot: Slot, ahead: bool) -> Delta {
     Delta::new(0, slot, DeltaKind::Annotation { ahead })
 }
@@ -230,7 +223,7 @@ fn other(event: &Event<'_>, name: &str, len: usize) -> Delta {
     let role = Role::of_event(name);
     let slot = event.output_index.map_or(Slot::None, Slot::item);
     if let (Role::Call(flavor), Slot::At { .. }) = (role, slot) {
-        // Commands and diffs as they are written. The arguments come as one JSON value when the item is done.
+        // A piece of a command or a diff. The arguments are one JSON value in `output_item.done`.
         return Delta::new(0, slot, DeltaKind::Call(CallDelta { flavor, ..CallDelta::default() }));
     }
     let runs = match role {
@@ -241,7 +234,7 @@ fn other(event: &Event<'_>, name: &str, len: usize) -> Delta {
     Delta::new(0, slot, DeltaKind::Opaque { kind: name.into(), runs, bytes: len })
 }
 
-/// A document that says no type: a bare error, or nothing that is known.
+/// The delta of a document without a type: a bare error, or an opaque document.
 fn untyped(error: Option<Value<'_>>, bytes: usize) -> Delta {
     match error {
         Some(_) => Delta::stream(DeltaKind::Error(grammar::error(error))),
@@ -249,16 +242,17 @@ fn untyped(error: Option<Value<'_>>, bytes: usize) -> Delta {
     }
 }
 
-/// A frame of no known format.
+/// The delta of a frame of another format.
 fn foreign(kind: &str, bytes: usize) -> Delta {
     Delta::new(0, Slot::None, item::opaque(Cow::Borrowed(kind), bytes))
 }
 
-/// Whether the body says that it is a response object.
+/// Whether the body is a response object.
 pub(super) fn sniff_whole(body: &[u8]) -> bool {
     let mut spans = Spans::default();
-    let probe = std::str::from_utf8(body).ok().and_then(|text| spans.read(text, Of::Object(&PROBE)).ok());
-    probe.is_some_and(|probe| grammar::string(probe.get("object")).as_deref() == Some("response"))
+    spans
+        .probe(body, Of::Object(&PROBE))
+        .is_some_and(|probe| probe.word("object").as_deref() == Some("response"))
 }
 
 /// Reads a response object, or the error in its place.
@@ -277,8 +271,8 @@ fn whole(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
         into.deltas.push(Delta::stream(DeltaKind::Terminal));
         return Ok(());
     }
-    opening(response, Telling::Whole, into)?;
-    let status = grammar::string(response.get("status")).unwrap_or(Cow::Borrowed("completed"));
+    opening(response, ItemPlace::Whole, into)?;
+    let status = response.word("status").unwrap_or(Cow::Borrowed("completed"));
     ends(&status, response, into);
     Ok(())
 }

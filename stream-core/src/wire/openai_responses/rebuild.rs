@@ -1,7 +1,7 @@
-//! Rebuilding the events, items, parts and responses that lost, or changed, some of what they said.
+//! Rebuilding events, items, parts and responses with dropped or edited parts.
 //!
-//! What is kept stays as its raw bytes. Of what is touched only the fields that the grammar lists survive: an unknown one may hold a
-//! copy of what was dropped.
+//! An untouched item or part keeps its raw bytes. A touched one keeps only the fields that the grammar lists: an unknown field may
+//! hold a copy of dropped payload.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,20 +10,20 @@ use bytes::Bytes;
 
 use super::grammar::{KEPT_OF_ERROR, KEPT_OF_ITEM, KEPT_OF_PART, KEPT_OF_RESPONSE};
 use super::item::SUMMARY;
-use super::items::{Item, Replaced};
+use super::items::Item;
 use super::kinds::{ItemType, PartType, Role};
 use super::normal::EVENT_BODIES;
 use super::source::Source;
 use super::templates;
 use super::write::{ListedItem, ResponsesWriter};
-use crate::delta::{CallFlavor, Channel, DeltaKind, Slot, Text};
+use crate::delta::{CallDelta, CallFlavor, Channel, DeltaKind, Slot, Text};
 use crate::json::{self, Object};
 use crate::wire::template::{object, renewed};
 use crate::wire::writer::Grammar as _;
 use crate::wire::{Fate, Part};
 
 impl ResponsesWriter {
-    /// An event that carries the response: `output` loses, changes and gains items.
+    /// Writes an event with the response: items of `output` are dropped, changed and added.
     pub(super) fn rebuild_response<'a>(&mut self, source: &Source<'a>, out: &mut Vec<Bytes>) -> Cow<'a, str> {
         let Some(response) = source.member("response") else { return self.patch(source, out) };
         let output = json::member(response, "output").and_then(json::items);
@@ -50,7 +50,7 @@ impl ResponsesWriter {
         self.rebuild(source, &[("response", response)], out).into()
     }
 
-    /// An event of an item. Answers with its data, or none where nothing is left of it.
+    /// Writes an event of an item, and returns its data; `None` where nothing is left of the event.
     pub(super) fn rebuild_item_event(
         &mut self,
         item: u32,
@@ -88,7 +88,7 @@ impl ResponsesWriter {
         Some(self.rebuild(source, &new, out))
     }
 
-    /// The known fields of the upstream's event, some of them new.
+    /// Writes the known fields of the upstream's event, some of them with new values.
     pub(super) fn rebuild(
         &mut self,
         source: &Source<'_>,
@@ -102,7 +102,7 @@ impl ResponsesWriter {
         json
     }
 
-    /// Text leaves though the opening of its item or part did not: opens them.
+    /// Opens the item and the part of text that is written, where their openings were dropped.
     pub(super) fn revive(&mut self, source: &Source<'_>, out: &mut Vec<Bytes>) {
         let Some(id) = source.member("delta").and(source.member("item_id")) else { return };
         for part in source.parts.iter().filter(|part| part.fate != Fate::Dropped) {
@@ -115,7 +115,7 @@ impl ResponsesWriter {
         }
     }
 
-    /// An item as it is to be written; `None` if it is not.
+    /// An item to write; `None` if the item is dropped.
     pub(super) fn rewritten<'a>(
         &self,
         item: u32,
@@ -127,7 +127,7 @@ impl ResponsesWriter {
         let now = |part| self.now(item, part, spoken.at(item, part), mode);
         let kind = json::member(raw, "type").and_then(json::unquote).unwrap_or_default();
         match Role::of(&kind) {
-            // What is open on the wire stays, even if none of its parts does.
+            // An item that is open on the wire stays, even without parts.
             Role::Message => parts(raw, mode == Mode::Streamed && known.is_some_and(Item::opened), now),
             Role::Reasoning => parts(raw, true, now),
             Role::Call(flavor) => call(raw, &kind, flavor, known.and_then(Item::replaced), now(0)),
@@ -135,11 +135,11 @@ impl ResponsesWriter {
         }
     }
 
-    /// What a part, or a call, says now.
+    /// The new body of a part, or of a call.
     fn now(&self, item: u32, number: u32, spoken: Option<&Part>, mode: Mode) -> Now {
         let known = self.items.item(item);
         let left = known.and_then(|item| item.part_left(number));
-        // A part that is open on the wire cannot go.
+        // A part that is open on the wire cannot be dropped, only emptied.
         let empty = || if left == Some(true) { Now::Body("".into()) } else { Now::Gone };
         let body = |text: &Text| match text.is_empty() && !known.is_some_and(Item::is_call) {
             true => empty(),
@@ -163,7 +163,7 @@ impl ResponsesWriter {
         }
     }
 
-    /// Whether a terminal event has to list the items made here. Some upstreams list none.
+    /// Whether a terminal event has to list inserted items. Some upstreams list no items.
     fn lists_inserted(&self, items: &[&str]) -> bool {
         let lists_none = items.is_empty() && self.items.has_items();
         self.made_items().next().is_some() && !lists_none
@@ -173,7 +173,7 @@ impl ResponsesWriter {
         self.listed.iter().filter(|item| item.is_made)
     }
 
-    /// After the opening of a replaced call: its arguments, in one piece.
+    /// Writes the arguments of a replaced call, in one piece, after its opening.
     fn replaced_arguments(&mut self, item: u32, raw: &str, source: &Source<'_>, out: &mut Vec<Bytes>) {
         let call = source.parts.iter().find_map(|part| match &part.delta.kind {
             DeltaKind::Call(call) if part.fate == Fate::Edited => Some(call),
@@ -188,12 +188,12 @@ impl ResponsesWriter {
     }
 
     fn revive_part(&mut self, item: u32, part: u32, channel: Channel, id: &str, out: &mut Vec<Bytes>) {
-        let revived = self.items.revive(item, part);
+        let (item_is_new, part_is_new) = self.items.revive(item, part);
         let Some(index) = self.items.index(item) else { return };
-        if revived.item {
+        if item_is_new {
             self.emit(templates::reopened_item(id, index, channel), out);
         }
-        if revived.part {
+        if part_is_new {
             let (number, is_summary) = (self.items.part_number(item, part), part >= SUMMARY);
             self.emit(
                 templates::reopened_part(&templates::At { id, index, number, is_summary }, channel),
@@ -203,7 +203,7 @@ impl ResponsesWriter {
     }
 }
 
-/// The parts of a document that say something, by slot.
+/// The parts of a document with payload or a copy, by slot.
 #[derive(Debug)]
 pub(super) struct Spoken<'a>(HashMap<Slot, &'a Part>);
 
@@ -220,12 +220,12 @@ impl<'a> Spoken<'a> {
 /// Whether a document is part of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// What is open on the wire stays, and arguments follow the opening of their call.
+    /// Items and parts that are open on the wire stay, and arguments follow the opening of their call.
     Streamed,
     Whole,
 }
 
-/// Whether a part says something, or says it again.
+/// Whether a part has payload or a copy.
 fn speaks(part: &Part) -> bool {
     matches!(
         part.delta.kind,
@@ -233,16 +233,16 @@ fn speaks(part: &Part) -> bool {
     )
 }
 
-/// What a part, or a call, says now.
+/// The new body of a part, or of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Now {
-    /// What it said.
+    /// The same body.
     Same,
     Body(Text),
     Gone,
 }
 
-/// An item of parts, by what each says now; `None` if it has lost them all, unless it stays.
+/// An item of parts, with their new bodies; `None` if all parts are dropped, unless the item `stays`.
 fn parts(raw: &str, stays: bool, now: impl Fn(u32) -> Now) -> Option<Cow<'_, str>> {
     let content = list(raw, "content", 0, &now);
     let summary = list(raw, "summary", SUMMARY, &now);
@@ -261,7 +261,7 @@ fn parts(raw: &str, stays: bool, now: impl Fn(u32) -> Now) -> Option<Cow<'_, str
     Some(Cow::Owned(keep(raw, KEPT_OF_ITEM, new)))
 }
 
-/// A list of parts whose numbers start at `base`, if anything in it changes.
+/// A list of parts whose numbers start at `base`; `None` if nothing changes.
 fn list(raw: &str, name: &str, base: u32, now: impl Fn(u32) -> Now) -> Option<String> {
     let parts = json::items(json::member(raw, name)?)?;
     let mut changed = false;
@@ -279,12 +279,12 @@ fn list(raw: &str, name: &str, base: u32, now: impl Fn(u32) -> Now) -> Option<St
     changed.then(|| json::array(kept))
 }
 
-/// A call, by what it says now and what it was replaced with.
+/// A call, with its new body and its replacement.
 fn call<'a>(
     raw: &'a str,
     kind: &str,
     flavor: CallFlavor,
-    replaced: Option<&Replaced>,
+    replaced: Option<&CallDelta>,
     now: Now,
 ) -> Option<Cow<'a, str>> {
     let body = match (now, replaced.and_then(|replaced| replaced.arguments.clone())) {
@@ -308,7 +308,7 @@ fn call<'a>(
     Some(Cow::Owned(keep(raw, KEPT_OF_ITEM, new)))
 }
 
-/// A part with another text; `None` if it is no text.
+/// A part with another text; `None` if the part is no text.
 fn part(raw: &str, body: &str) -> Option<String> {
     let kind = json::unquote(json::member(raw, "type")?)?;
     let field = PartType::of(&kind)?.field;
@@ -319,7 +319,7 @@ fn part(raw: &str, body: &str) -> Option<String> {
     }))
 }
 
-/// A response with other values for some of its fields. Those it has none of are added.
+/// A response with new values for some of its fields. Missing fields are added.
 pub(super) fn response(raw: &str, new: &[(&str, String)]) -> String {
     let error = json::member(raw, "error").filter(|error| json::is_object(error));
     let error = error.map(|error| ("error", object! { "error": json::only(error, KEPT_OF_ERROR) }));
@@ -327,13 +327,13 @@ pub(super) fn response(raw: &str, new: &[(&str, String)]) -> String {
     renewed(raw, KEPT_OF_RESPONSE, new.chain(error)).finish()
 }
 
-/// An object of the known fields of another, in its order, with new values for some.
+/// An object of the known fields of another, in their order, with new values for some.
 fn keep(raw: &str, fields: &[&str], new: impl Fn(&str) -> Option<String>) -> String {
     let value = |name: &str, raw| new(name).map_or(Cow::Borrowed(raw), Cow::Owned);
     json::map(raw, |name, raw| fields.contains(&name).then(|| value(name, raw))).finish()
 }
 
-/// Arguments as the item's field has them: a string, or for the API's own tools a JSON value.
+/// Arguments in the form of the item's field: a string, or a JSON value for the API's own tools.
 fn value(body: &str, flavor: CallFlavor, old: Option<&str>) -> String {
     let was_string = old.is_none_or(|old| old.starts_with('"'));
     let is_value = || json::is_object(body) || json::items(body).is_some();

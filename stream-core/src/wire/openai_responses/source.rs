@@ -1,4 +1,4 @@
-//! An event of the upstream's that is written anew, in part or in whole.
+//! The source of a rebuilt event: the upstream's event with the fates of its parts.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use crate::wire::{Fate, Part};
 pub(super) struct Source<'a> {
     pub(super) frame: &'a Frame,
     pub(super) json: &'a str,
-    /// What was read of it; data that is no event has nothing.
+    /// The document; `None` for data that is no event.
     event: Option<Value<'a>>,
     pub(super) parts: &'a [&'a Part],
 }
@@ -40,7 +40,7 @@ impl<'a> Source<'a> {
         u32::try_from(self.number(name)?).ok()
     }
 
-    /// The event with raw values in the place of those that some members have.
+    /// The event with new raw values for some members.
     pub(super) fn with(&self, new: &[(&str, String)]) -> String {
         let Some(event) = self.event else { return self.json.to_owned() };
         let mut rewrite = Rewrite::new(event);
@@ -50,7 +50,7 @@ impl<'a> Source<'a> {
         rewrite.finish()
     }
 
-    /// The known fields, with raw values in the place of those that some have. What is said of tokens is emptied.
+    /// The known fields of the event, with new raw values for some. Log probabilities are emptied.
     pub(super) fn anew(&self, new: &[(&str, String)]) -> String {
         let fields = self.event.into_iter().flat_map(Value::known);
         let object = fields.fold(Object::new(), |object, (name, value)| {
@@ -60,23 +60,23 @@ impl<'a> Source<'a> {
         object.finish()
     }
 
-    /// Whether one of its parts says this.
+    /// Whether a part of the event is of this kind.
     pub(super) fn has(&self, kind: &DeltaKind) -> bool {
         self.parts.iter().any(|part| part.delta.kind == *kind)
     }
 
-    /// Whether all of its parts have this fate.
+    /// Whether all parts of the event have this fate.
     pub(super) fn all(&self, fate: Fate) -> bool {
         self.parts.iter().all(|part| part.fate == fate)
     }
 
-    /// The item that it speaks of.
+    /// The item of the event.
     pub(super) fn item(&self) -> Option<u32> {
         self.parts.iter().find_map(|part| part.item())
     }
 }
 
-/// What survives of an event that is built anew, beside what its parts say. Any other field may hold a copy of what was dropped.
+/// The fields of an event that is written anew. Any other field may hold a copy of dropped payload.
 static SOURCE: Table = Table::loose(&[
     ("type", Of::Leaf),
     ("sequence_number", Of::Leaf),
@@ -98,11 +98,11 @@ static SOURCE: Table = Table::loose(&[
     ("logprobs", Of::Leaf),
 ]);
 
-/// The `sequence_number` of an event that leaves as it came. Where no object opens before the key, the number stands behind it;
-/// else the event is read.
+/// The `sequence_number` of an event that is written as its bytes. Where no object opens before the key, the number stands behind
+/// the key; else the event is read.
 pub(super) fn sequence_number(data: &[u8]) -> Option<u64> {
     const KEY: &[u8] = b"\"sequence_number\"";
-    // What is looked for is prepared once: that costs more than to look for it.
+    // Building the finder costs more than a search.
     static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(KEY));
     let at = FINDER.find(data)?;
     let digits = data[at + KEY.len()..].strip_prefix(b":").unwrap_or_default();

@@ -1,19 +1,11 @@
-//! The templates: events and documents that are made here, of inserted items, openings and endings. The sequence number of an event
-//! stands behind all else, and is not known here.
+//! The templates of inserted items, openings and endings. The writer adds the sequence number at the end of an event.
 
 use super::write::ResponsesWriter;
 use crate::delta::{CallDelta, CallFlavor, Channel};
 use crate::ending::Ending;
 use crate::json::{self, Object};
-use crate::wire::template::{MadeEvent, NULL, Raw, event, object};
+use crate::wire::template::{Made, MadeEvent, NULL, Raw, event, object};
 use crate::wire::writer::Templates;
-
-/// An inserted item: the events that say it, and how it stands in `output`.
-#[derive(Debug)]
-pub(super) struct Made {
-    pub(super) events: Vec<MadeEvent>,
-    pub(super) document: String,
-}
 
 /// A message with one text or refusal. `number` makes the id.
 pub(super) fn message(number: u32, index: u64, channel: Channel, text: &str) -> Made {
@@ -67,7 +59,7 @@ pub(super) fn arguments(item_id: &str, index: u64, flavor: CallFlavor, arguments
     event!(kind, "item_id": item_id, "output_index": index, "delta": arguments)
 }
 
-/// The field of a call that has its arguments, the event that says more of them, and the one that says them again.
+/// The field of a call with its arguments, the event with more of them, and the event that repeats them.
 fn spoken(flavor: CallFlavor) -> (&'static str, &'static str, &'static str) {
     match flavor {
         CallFlavor::Custom => {
@@ -77,7 +69,7 @@ fn spoken(flavor: CallFlavor) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// The opening of a message, or of a reasoning item, whose own did not leave.
+/// The opening of a message, or of a reasoning item, whose own opening was dropped.
 pub(super) fn reopened_item(id: &str, index: u64, channel: Channel) -> MadeEvent {
     let item = match channel {
         Channel::Reasoning => object! { "id": id, "type": "reasoning", "summary": EMPTY }.finish(),
@@ -86,7 +78,7 @@ pub(super) fn reopened_item(id: &str, index: u64, channel: Channel) -> MadeEvent
     item_added(index, &item)
 }
 
-/// Where a part stands on the wire.
+/// The place of a part on the wire.
 #[derive(Debug)]
 pub(super) struct At<'a> {
     pub(super) id: &'a str,
@@ -96,7 +88,7 @@ pub(super) struct At<'a> {
 }
 
 impl At<'_> {
-    /// An event of the part, with what it says behind its numbers.
+    /// An event of the part, with these members behind its numbers.
     fn event(&self, kind: &'static str, says: &Object) -> MadeEvent {
         let field = if self.is_summary { "summary_index" } else { "content_index" };
         let event = event!(kind, "item_id": self.id, "output_index": self.index, field: self.number);
@@ -116,12 +108,12 @@ impl At<'_> {
     }
 }
 
-/// The opening of a part whose own did not leave.
+/// The opening of a part whose own opening was dropped.
 pub(super) fn reopened_part(at: &At<'_>, channel: Channel) -> MadeEvent {
     at.around("response.content_part.added", "response.reasoning_summary_part.added", channel, "")
 }
 
-/// The whole text of a part, said again.
+/// The event that repeats the whole text of a part.
 pub(super) fn restated(at: &At<'_>, channel: Channel, text: &str) -> MadeEvent {
     let (kind, says) = match channel {
         _ if at.is_summary => ("response.reasoning_summary_text.done", object! { "text": text }),
@@ -148,7 +140,7 @@ pub(super) fn part(channel: Channel, is_summary: bool, text: &str) -> String {
     part.finish()
 }
 
-/// A message, or a reasoning item, that was cut short.
+/// A message, or a reasoning item, that is incomplete.
 pub(super) fn incomplete_item(id: &str, channel: Channel, content: &[String], summary: &[String]) -> String {
     match channel {
         Channel::Reasoning => {
@@ -163,7 +155,7 @@ pub(super) fn incomplete_item(id: &str, channel: Channel, content: &[String], su
     }
 }
 
-/// The first event of a response.
+/// The opening event of a response.
 pub(super) fn created(response: &str) -> MadeEvent {
     event!("response.created", "response": Raw(response))
 }
@@ -173,7 +165,7 @@ pub(super) fn incomplete(response: &str) -> MadeEvent {
     event!("response.incomplete", "response": Raw(response))
 }
 
-/// What a response that was refused says of itself.
+/// The fields of a refused response.
 pub(super) fn refused() -> [(&'static str, String); 2] {
     let details = object! { "reason": "content_filter" };
     [("status", json::quote("incomplete")), ("incomplete_details", details.finish())]
@@ -186,7 +178,7 @@ impl Templates for ResponsesWriter {
     }
 }
 
-/// A response of which nothing is known.
+/// The response object where the upstream has sent none.
 pub(super) fn unknown_response() -> String {
     let response = object! {
         "id": "resp_blocked", "object": "response", "created_at": 0_u64, "status": "in_progress", "model": "unknown",
@@ -211,10 +203,10 @@ fn message_item(id: &str, status: &str, content: &str) -> String {
     item.finish()
 }
 
-/// The end of an event that lacks the number of its part: it is that of the first.
+/// The end of an event without the number of its part, which becomes that of the first.
 pub(super) fn first_of(index: &str) -> String {
     format!(",\"{index}\":0}}")
 }
 
-/// A list of nothing.
+/// An empty list.
 const EMPTY: Raw<&str> = Raw("[]");

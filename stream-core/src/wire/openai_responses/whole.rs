@@ -15,7 +15,7 @@ use crate::wire::writer::WholeBody;
 use crate::wire::{Ending, Part, openai_chat};
 
 impl WholeBody for ResponsesWriter {
-    /// The body with what is left of its items, and with those inserted between them.
+    /// The body with the items that are not dropped, and with those inserted between them.
     fn body(&mut self, came: &Bytes, parts: &[Part], refused: Option<&str>) -> String {
         let own: Vec<&Part> = parts.iter().filter(|part| part.came()).collect();
         for part in &own {
@@ -52,7 +52,7 @@ impl ResponsesWriter {
     }
 }
 
-/// What was inserted, by the last item of the upstream's that had begun before it.
+/// The insertions, by the last item of the upstream before each.
 fn by_item(parts: &[Part]) -> HashMap<Option<u32>, Vec<DeltaKind>> {
     let mut places: HashMap<Option<u32>, Vec<DeltaKind>> = HashMap::new();
     let mut last = None;

@@ -1,4 +1,4 @@
-//! Writing a stream: which frames leave as they came, which with other numbers, which anew.
+//! Writing a stream: frames are written as their bytes, with other numbers, or anew.
 
 use std::borrow::Cow;
 
@@ -26,17 +26,17 @@ pub(super) struct ResponsesWriter {
     pub(super) state: WireState,
     pub(super) items: Items,
     numbering: EventNumbering,
-    /// The response as the last opening event told it.
+    /// The response of the last opening event.
     pub(super) response: Option<Box<str>>,
-    /// The items that have left whole.
+    /// The items that were written whole.
     pub(super) listed: Vec<ListedItem>,
-    /// Inserted beside the opening events, before which and between which there is no place.
+    /// Insertions that wait for the end of the opening events.
     pub(super) waiting: Vec<DeltaKind>,
-    /// How many items were made here.
+    /// The number of inserted items.
     pub(super) made: u32,
-    /// Something was not kept: from here on numbers and copies may have to change.
+    /// A part was not kept: from here on numbers and copies may have to change.
     pub(super) touched: bool,
-    /// Names stand behind the data in all events of the stream.
+    /// Whether names stand behind the data in all events of the stream.
     pub(super) late_names: Option<bool>,
 }
 
@@ -101,7 +101,7 @@ impl Grammar for ResponsesWriter {
 
     fn refuse(&mut self, _choices: &[u32], message: &str, out: &mut Vec<Bytes>) {
         self.close_items(out);
-        // The event that follows has no place for a sentence.
+        // The event that follows has no field for the message.
         self.insert_one(&refusal(message), out);
         let response = self.incomplete();
         self.emit(templates::incomplete(&response), out);
@@ -121,13 +121,13 @@ impl Grammar for ResponsesWriter {
     }
 }
 
-/// An item that has left whole, as it stands in `output`.
+/// An item that was written whole, as it stands in `output`.
 #[derive(Debug)]
 pub(super) struct ListedItem {
     /// The index on the wire.
     pub(super) index: u64,
     pub(super) document: Box<str>,
-    /// It was made here: the upstream does not list it.
+    /// The item was inserted: the upstream does not list it.
     pub(super) is_made: bool,
 }
 
@@ -137,13 +137,13 @@ impl ListedItem {
     }
 }
 
-/// What an ending says, as a refusal in the model's place.
+/// The message of an ending, as a refusal of the model.
 pub(super) fn refusal(message: &str) -> DeltaKind {
     DeltaKind::Text { channel: Channel::Refusal, text: message.into() }
 }
 
 impl ResponsesWriter {
-    /// Books the parts of an event. Answers with the item that it completes.
+    /// Records the parts of an event, and returns the item that the event completes.
     fn note(&mut self, parts: &[Part], data: &Bytes) -> Option<u32> {
         let own = || parts.iter().filter(|part| part.came());
         let leaves = own().any(|part| part.fate != Fate::Dropped);
@@ -162,16 +162,16 @@ impl ResponsesWriter {
         completes
     }
 
-    /// Books a part. Answers with the item that it completes.
+    /// Records a part, and returns the item that the part completes.
     pub(super) fn book(&mut self, part: &Part) -> Option<u32> {
-        // The terminal event finishes the turn, behind the notice.
+        // The terminal delta finishes the turn, after the notice.
         if !matches!(part.delta.kind, DeltaKind::Finish(_)) {
             self.state.turns.note(part, part.fate, self.items.weight(part));
         }
         self.items.note(part, self.state.turns.turn(CHOICE))
     }
 
-    /// Keeps the item that an event completes, if it is on the wire: an ending lists it.
+    /// Keeps an item that an event completes on the wire: an ending lists the item.
     fn list(&mut self, completes: Option<u32>, json: &str) {
         let index = completes.and_then(|item| self.items.index(item));
         if let (Some(index), Some(item)) = (index, index.and_then(|_| json::member(json, "item"))) {
@@ -179,7 +179,7 @@ impl ResponsesWriter {
         }
     }
 
-    /// Writes a frame after something was touched, in it or before it.
+    /// Writes a frame once a part was touched, in this frame or before it.
     fn write_touched(
         &mut self,
         frame: &Frame,
@@ -194,7 +194,7 @@ impl ResponsesWriter {
         let source = Source::read(frame, &json, &own, &mut spans);
         self.numbering.enter(source.number("sequence_number"));
         let (before, after) = around(parts);
-        // What comes before an item takes its index: it has to be there when the item is booked.
+        // An insertion before an item takes an index before the item does.
         self.insert_before(parts, before, out);
         let completes = self.note(parts, data);
         if let Some(notice) = self.due_notice(parts) {
@@ -209,12 +209,12 @@ impl ResponsesWriter {
         self.insert(after, out);
     }
 
-    /// Writes what is left of the upstream's event; answers with its data.
+    /// Writes what is left of the upstream's event, and returns its data.
     fn write_own<'a>(&mut self, source: &Source<'a>, out: &mut Vec<Bytes>) -> Option<Cow<'a, str>> {
         if !source.parts.is_empty() && source.all(Fate::Dropped) {
             return None;
         }
-        // Whatever else is in it, a terminal event ends the stream.
+        // A terminal event ends the stream, whatever its other parts are.
         let ends = |part: &&&Part| part.delta.kind == DeltaKind::Terminal;
         if source.parts.iter().find(ends).is_some_and(|part| part.fate == Fate::Dropped) {
             return None;
@@ -235,10 +235,10 @@ impl ResponsesWriter {
         }
     }
 
-    /// The upstream's event, but for numbers that have changed.
+    /// Writes the upstream's event, with new numbers where they differ.
     pub(super) fn patch<'a>(&mut self, source: &Source<'a>, out: &mut Vec<Bytes>) -> Cow<'a, str> {
         let new = self.new_numbers(source);
-        // Lines that belong to no event are a part of their own, and may be what was dropped.
+        // The dropped part may be one of the lines that belong to no event.
         let leaves_whole = source.all(Fate::Kept) || !source.frame.is_stray();
         if new.is_empty() && leaves_whole {
             self.state.sink.raw(source.frame, out);
@@ -249,7 +249,7 @@ impl ResponsesWriter {
         Cow::Owned(json)
     }
 
-    /// Those of an event's numbers that differ on the wire.
+    /// The numbers of an event that differ on the wire.
     pub(super) fn new_numbers(&mut self, source: &Source<'_>) -> Vec<(&'static str, String)> {
         let mut new = Vec::new();
         let mut differ = |name, old: u64, now: u64| {

@@ -87,15 +87,11 @@ fn own_searched() -> Vec<Row> {
             ["separator = \";\"", ""],
             &format!("So <cs><c>{json}</c>;<c>{json}</c></cs>."),
         ),
-        // Where every reading counts, a list behind the marker of a wrapper is one of calls in any case.
-        Row::new(
-            "text_calls.own[].list".to_owned(),
-            &format!(
-                "{GATE}[text_calls]\ncount = \"outside_code\"\n[[text_calls.own]]\nname = \"mine\"\nbody = \"json\"\n\
-                 wrapper = [\"<cs>\", \"</cs>\"]\n@\n"
-            ),
+        one_reading(
+            "list",
+            "body = \"json\"\nwrapper = [\"<cs>\", \"</cs>\"]\n@",
             ["list = \"always\"", ""],
-            says(&format!("So <cs>[{json},{json}]</cs>.")),
+            &format!("So <cs>[{json},{json}]</cs>."),
         ),
         row(
             "parameter",
@@ -128,13 +124,21 @@ fn own_searched() -> Vec<Row> {
             ["\"~\"", "\"^\""],
             "So <c rm>{a:~x~}</c>.",
         ),
-        row(
+        one_reading(
             "only_whole",
             &format!("{tags}@"),
             ["only_whole = true", ""],
             &format!("So, in a line: <c>{json}</c>."),
         ),
     ]
+}
+
+/// A row for a key that decides over one reading: where every reading counts, a list behind a wrapper and an object within other
+/// text are calls in any case.
+fn one_reading(key: &str, keys: &str, values: [&str; 2], text: &str) -> Row {
+    let count = "[text_calls]\ncount = \"outside_code\"\n";
+    let file = format!("{GATE}{count}[[text_calls.own]]\nname = \"mine\"\n{keys}\n");
+    Row::new(format!("text_calls.own[].{key}"), &file, values, says(text))
 }
 
 /// A row under a gate that denies a call only for its argument.
