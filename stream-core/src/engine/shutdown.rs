@@ -1,4 +1,4 @@
-//! How a stream is brought to its end, stage by stage.
+//! The state of a stream that ends, stage by stage.
 
 use crate::engine::Work;
 use crate::engine::reader::UpstreamEnd;
@@ -7,31 +7,30 @@ use crate::policy::End;
 use crate::state::StreamState;
 use crate::wire::{Ending, Traits};
 
-/// A stream on its way to the end. Stages are closed in order, each when it has stepped through everything and every
-/// decision has come.
+/// The state of a stream that ends. Stages are closed in order, each when it has stepped through its input and all its judges have returned.
 #[derive(Debug)]
 pub(crate) struct Shutdown {
-    /// The stage that is next to be closed.
+    /// The next stage to close.
     pub(crate) stage: usize,
-    /// Whether anything that was held has been dropped on the way.
+    /// A held part was dropped at the end.
     pub(crate) dropped: bool,
     end: End,
     ending: Option<Ending>,
     abrupt: bool,
-    /// The stage whose policy must not be called again.
+    /// The stage whose hooks must not be called again.
     dead: Option<usize>,
     aborts: std::ops::Range<usize>,
     asked: bool,
 }
 
 impl Shutdown {
-    /// The upstream ended by itself.
+    /// Creates the state for the end of the upstream.
     pub(crate) fn natural(upstream: UpstreamEnd, state: &StreamState, traits: Traits) -> Self {
         let UpstreamEnd { error, tail_dropped } = upstream;
         let all_finished =
             !state.finishes.is_empty() && state.finishes.iter().all(|(_, reason)| reason.is_some());
         let finished = state.is_terminal() || all_finished;
-        // Once everything has been said, it does not matter how the connection ends.
+        // Behind the end of the answer it does not matter how the connection ends.
         let whole = state.is_terminal() || (all_finished && traits.finish_is_terminal && !tail_dropped);
         let end = match (error.filter(|_| !whole), state.error()) {
             (Some(error), _) => End::Cut(Some(error)),
@@ -39,7 +38,7 @@ impl Shutdown {
             (None, None) if finished && !tail_dropped => End::Finished,
             (None, None) => End::Cut(None),
         };
-        // An end of bytes without any reason is the upstream's own, and passes as it came unless something is lost.
+        // A clean end of bytes is the upstream's own: no ending is written unless a part was dropped.
         let ending = match &end {
             End::Cut(Some(_)) => Some(Ending::failure("the upstream broke off")),
             _ => None,
@@ -48,15 +47,15 @@ impl Shutdown {
         Self { stage: 0, dropped, end, ending, abrupt: false, dead: None, aborts: 0..0, asked: false }
     }
 
-    /// A stage ended the stream, or failed, or was given what it cannot take. Stages before it are aborted, from
-    /// `first` on: those before were closed already.
+    /// Creates the state for a stage that ended the stream, failed, or cannot take its input. The stages from `first` to before this one are
+    /// aborted; earlier stages are closed already.
     pub(crate) fn abrupt(first: usize, stage: usize, alive: bool, end: End, ending: Ending) -> Self {
         let dead = (!alive).then_some(stage);
         let (abrupt, asked) = (true, false);
         Self { stage, dropped: false, end, ending: Some(ending), abrupt, dead, aborts: first..stage, asked }
     }
 
-    /// All stages that enforce are closed; those that watch are next, from the first on.
+    /// Creates the state behind the end of all enforced stages: dry runs are closed next, from the first stage on.
     pub(crate) fn over(last: &Self) -> Self {
         Self {
             stage: 0,
@@ -78,17 +77,17 @@ impl Shutdown {
         self.abrupt
     }
 
-    /// Whether the policy of the stage that is next may still be called.
+    /// Returns whether hooks of the next stage may be called.
     pub(crate) fn is_alive(&self) -> bool {
         self.dead != Some(self.stage)
     }
 
-    /// The next policy whose `on_abort` is to be called.
+    /// Takes the next stage whose `on_abort` is due.
     pub(crate) fn next_abort(&mut self) -> Option<usize> {
         self.aborts.next()
     }
 
-    /// What is to be called before the stage can be closed: completions, then `on_end`.
+    /// The next hook before the stage can be closed: completions, then `on_end`.
     pub(crate) fn ask(&mut self, stage: &mut StageState) -> Option<Work> {
         if self.asked {
             return None;
@@ -111,11 +110,11 @@ impl Shutdown {
         self.asked = false;
     }
 
-    /// The ending that the client is to get, if the upstream's own does not do.
+    /// The ending for the client, where the upstream's own is missing or not enough.
     pub(crate) fn ending(&self) -> Option<Ending> {
         match (&self.ending, &self.end) {
             (Some(ending), _) => Some(ending.clone()),
-            // Something was lost at a cut, and a body that just ends looks like success to clients.
+            // A part was dropped at a cut, and a body that just ends looks like success to clients.
             (None, End::Cut(_)) if self.dropped => Some(Ending::failure("the upstream broke off")),
             _ => None,
         }

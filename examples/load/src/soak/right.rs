@@ -39,9 +39,48 @@ async fn answer(mut service: Router, number: usize, case: Case) -> Result<Right,
 
 #[cfg(test)]
 mod tests {
+    use stream_testkit::WireKind;
+    use stream_testkit::conformance::{Ended, View, check, check_whole};
+
     use super::super::fate::Fate;
-    use super::super::policies::{DENIED, HANGS};
+    use super::super::policies::ALLOWED;
     use super::*;
+
+    /// The text and the calls of an answer, and how it ended.
+    fn said(view: &View) -> (String, Vec<(String, String)>, Ended) {
+        let choice = view.choices.first().cloned().unwrap_or_default();
+        let calls = choice.calls.into_iter().map(|call| (call.name, call.arguments)).collect();
+        (choice.content, calls, view.ended)
+    }
+
+    /// What the policies let through of the case, as a client reads it.
+    fn expected(case: Case) -> (String, Vec<(String, String)>, Ended) {
+        let log = case.log(Duration::ZERO);
+        let check = if case.fate == Fate::Whole { check_whole } else { check };
+        let (sent, _, _) = said(check(case.kind, log.bytes()).view());
+        let key = format!("sk-{}a1", "k3y9".repeat(7));
+        let redacted = sent.replace(&key, "[redacted]");
+        let call = (ALLOWED.to_owned(), r#"{"path":"notes.txt"}"#.to_owned());
+        match case.fate {
+            Fate::Complete | Fate::ClientLeaves | Fate::AtTheLimit | Fate::Whole => {
+                (redacted, vec![call], Ended::Clean)
+            }
+            Fate::Denied | Fate::JudgeHangs => (redacted, Vec::new(), Ended::Clean),
+            // The longest frame of Responses is its last one, which repeats the whole answer.
+            Fate::OverTheLimit if case.kind == WireKind::OpenAiResponses => {
+                (redacted, vec![call], Ended::Error)
+            }
+            Fate::OverTheLimit => (String::new(), Vec::new(), Ended::Error),
+            Fate::UpstreamBreaks | Fate::UpstreamHangs | Fate::UpstreamEnds => {
+                let last = match case.kind {
+                    WireKind::OpenAiChat => "[redacted] from he",
+                    WireKind::OpenAiResponses => "[redacted] from here on, but it is",
+                    WireKind::AnthropicMessages | WireKind::Gemini => "[redacted]",
+                };
+                (format!("from here on, but it is well,  {last}"), Vec::new(), Ended::Error)
+            }
+        }
+    }
 
     /// What a case is made for is in its answer: the comparison is with something that was looked at.
     #[tokio::test(start_paused = true)]
@@ -49,23 +88,11 @@ mod tests {
         let answers = answers(Duration::from_secs(5)).await.unwrap();
         assert_eq!(answers.len(), 40);
         for Right { case, status, body } in answers {
-            let text = str::from_utf8(body.bytes()).unwrap();
-            let sent = String::from_utf8(case.log(Duration::ZERO).bytes().to_vec()).unwrap();
-            let has_call = text.contains("read_file");
             assert_eq!(status, StatusCode::OK, "{case:?}");
-            assert!(
-                !text.contains("k3y9") && !text.contains(DENIED) && !text.contains(HANGS),
-                "{case:?}: {text}"
-            );
-            match case.fate {
-                Fate::Complete | Fate::ClientLeaves | Fate::AtTheLimit | Fate::Whole => {
-                    assert!(has_call && text.contains("[redacted]"), "{case:?}: {text}");
-                }
-                Fate::Denied | Fate::JudgeHangs => assert!(text.contains("[redacted]"), "{case:?}: {text}"),
-                Fate::OverTheLimit | Fate::UpstreamBreaks | Fate::UpstreamHangs | Fate::UpstreamEnds => {
-                    assert!(text.contains("error") && text.len() < sent.len(), "{case:?}: {text}");
-                }
-            }
+            let check = if case.fate == Fate::Whole { check_whole } else { check };
+            let report = check(case.kind, body.bytes());
+            assert_eq!(report.to_string(), "", "{case:?}");
+            assert_eq!(said(report.view()), expected(case), "{case:?}");
         }
     }
 }

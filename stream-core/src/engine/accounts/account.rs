@@ -1,4 +1,4 @@
-//! What was decided over one block.
+//! The account of one block.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::block::BlockKey;
 use crate::delta::{Channel, Text};
 use crate::policy::Replacement;
 
-/// What was decided over one block. The counts are of its payload parts.
+/// The decisions over one block. The counts are of its payload parts.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
     pub(crate) payload: usize,
@@ -16,91 +16,91 @@ pub(crate) struct Account {
     pub(crate) dropped: usize,
     pub(crate) edited: usize,
     pub(crate) undecided: usize,
-    /// The decision the block is under.
+    /// The judge of the block, while it runs.
     pub(crate) pending: Option<Ticket>,
-    /// The frame in which it was put under a decision, by its number in the queue.
+    /// The frame in which the judge was started, by its number in the queue.
     pub(crate) asked_in: Option<u64>,
-    /// No more of it comes: complete or aborted.
+    /// The block is complete or aborted: no delta of it follows.
     pub(crate) closed: bool,
-    /// Its opening was dropped or its content replaced: nothing of it that comes later leaves.
+    /// The opening was dropped, or the content replaced: later parts of the block are dropped.
     pub(crate) gone: bool,
-    /// What left of it, where the format says it again later.
+    /// The body that was written, where the format repeats it in copies.
     pub(crate) sent: String,
-    /// What it was replaced with.
+    /// The name that replaced the name of the call.
     pub(crate) renamed: Option<Text>,
     pub(crate) choice: u32,
     pub(crate) item: Option<u32>,
-    /// What it was written into, and what was written into it.
+    /// The texts in which the block was written, and the blocks that were written in it.
     pub(super) written: Option<Box<WrittenText>>,
     pub(crate) is_call: bool,
-    /// The queue has let the first part of the call pass, or dropped it.
+    /// The queue has passed or dropped the first part of the call.
     pub(super) has_passed: bool,
-    /// It is a call of which nothing leaves: one that is replaced is not.
+    /// The block is a call of which nothing is written. A call that is replaced is not lost.
     pub(super) lost_call: bool,
-    /// A policy looks at it, so that it may be edited.
+    /// A policy needs the block, and may edit it.
     pub(crate) watched: bool,
     pub(crate) channel: Option<Channel>,
-    /// What was held of it, if anything was.
+    /// The held parts, if a part was ever held.
     pub(super) held: Option<Box<HeldParts>>,
 }
 
-/// A text in another one.
+/// The relation of a block to texts in which calls were found.
 #[derive(Debug, Default)]
 pub(super) struct WrittenText {
-    /// The tags around calls or reasoning, written as text, in which it stands.
+    /// The tags around the block, where calls or reasoning were written as text.
     pub(super) section: Option<u32>,
-    /// The numbered texts in which it was written: a call may go on in the next one.
+    /// The numbered texts in which the block was written: a call may continue in the next one.
     pub(super) hosts: Vec<BlockKey>,
-    /// What was written into this text: its openings, ends and copies stand around that, too.
+    /// The counts of the blocks that were written in this text, whose opening, end and copies also hold them.
     pub(super) guests: ItemAccount,
     pub(super) guests_touched: bool,
 }
 
-/// What was held of a block.
+/// The held parts of a block, and the outcomes of earlier ones.
 #[derive(Debug, Default)]
 pub(super) struct HeldParts {
-    /// The parts that are held, oldest first.
+    /// The parts that are held, the oldest first.
     pub(super) parts: VecDeque<HeldPart>,
     pub(super) outcomes: Vec<(u64, Settled)>,
 }
 
 impl Account {
-    /// Whether its first part is being decided over.
+    /// Returns whether the first part of the block is not decided yet.
     pub(crate) fn is_opening(&self) -> bool {
         self.payload == 1 && !self.stands() && self.dropped == 0
     }
 
-    /// Whether something of it has left or may leave.
+    /// Returns whether a part of the block was or may be written.
     pub(crate) fn stands(&self) -> bool {
         self.kept > 0 || self.undecided > 0
     }
 
-    /// Whether anything of it, or of what was written into it, was dropped or edited.
+    /// Returns whether a part of the block, or of a block written in it, was dropped or edited.
     pub(crate) fn is_touched(&self) -> bool {
         self.is_touched_itself() || self.written.as_ref().is_some_and(|written| written.guests_touched)
     }
 
-    /// Whether anything of it was dropped or edited, whatever became of what was written into it.
+    /// Returns whether a part of the block itself was dropped or edited.
     pub(crate) fn is_touched_itself(&self) -> bool {
         self.dropped > 0 || self.edited > 0
     }
 
-    /// Whether anything came of it, or was written into it.
+    /// Returns whether the block, or a block written in it, has payload.
     pub(crate) fn has_payload(&self) -> bool {
         self.payload > 0 || self.guests().is_some_and(|guests| guests.payload > 0)
     }
 
-    /// Whether something of it, or of what was written into it, leaves.
+    /// Returns whether a part of the block, or of a block written in it, is written to the client.
     pub(crate) fn leaves(&self) -> bool {
         self.kept > 0 || self.guests().is_some_and(|guests| guests.kept > 0)
     }
 
-    /// Whether something of it, or of what was written into it, waits for a decision.
+    /// Returns whether a part of the block, or of a block written in it, is held.
     pub(crate) fn waits(&self) -> bool {
         self.undecided > 0 || self.guests().is_some_and(|guests| guests.undecided > 0)
     }
 
-    /// Whether everything of it that has come so far leaves or was dropped.
+    /// Returns whether every part so far is kept or dropped.
     pub(crate) fn is_decided(&self) -> bool {
         self.payload <= self.kept + self.dropped
     }
@@ -111,7 +111,7 @@ impl Account {
         is_free && self.kept > 0 && self.is_decided() && !self.is_touched() && self.hosts().is_empty()
     }
 
-    /// What became of a part that was held at `seq`.
+    /// The outcome of the part that was held at `seq`, if it is settled.
     pub(crate) fn outcome(&self, seq: u64) -> Option<&Settled> {
         let outcomes = &self.held.as_ref()?.outcomes;
         let at = outcomes.partition_point(|(through, _)| *through < seq);
@@ -131,7 +131,7 @@ impl Account {
     }
 }
 
-/// A part that is held.
+/// A held part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HeldPart {
     pub(super) seq: u64,
@@ -139,26 +139,26 @@ pub(super) struct HeldPart {
     pub(super) since: Duration,
 }
 
-/// How much was held, and since when.
+/// The bytes of held parts, and the time since which the oldest was held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hold {
     pub(crate) bytes: usize,
     pub(crate) since: Duration,
 }
 
-/// What became of the held parts of a block.
+/// The outcome of held parts of a block.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Settled {
     Release,
-    /// One part leaves with other content.
+    /// One part is written with other content.
     Edit(Text),
     Drop {
         notice: Option<Text>,
     },
     Replace(Replacement),
-    /// Dropped, and a text leaves in its place.
+    /// The block is dropped, and a text takes its place.
     Say(Text),
-    /// A call that was written as text leaves as a structured one with this id.
+    /// A call that was written as text becomes a structured call with this id.
     Promote {
         id: Text,
     },

@@ -1,26 +1,26 @@
-//! The calls of a choice: how many leave, for its finish reason, and those that leave before it.
+//! The calls of a choice: their count, for the finish reason, and those that are written just before the finish.
 
 use super::Accounts;
 use crate::block::BlockKey;
 use crate::delta::{CallDelta, Delta, DeltaKind, Text};
 
-/// The calls of a choice, for its finish reason.
+/// The account of a choice, for its finish reason.
 #[derive(Debug, Default)]
 pub(crate) struct ChoiceAccount {
-    /// Whether the queue has let a call pass, or dropped it: what stands before a finish does not depend on what was read behind it.
+    /// The queue has passed or dropped a call. Calls behind the finish, which may be read already, do not count.
     pub(crate) had_call: bool,
-    /// How many calls the queue has let pass, and how many were added.
+    /// The number of calls that the queue has passed, and that were added.
     pub(crate) calls_left: usize,
-    /// Its finish is on its way.
+    /// The finish has passed the stage.
     pub(super) finished: bool,
-    /// Something of it was dropped or edited.
+    /// A part of the choice was dropped or edited.
     pub(crate) touched: bool,
-    /// Calls that were written as text and leave as structured ones, before the choice finishes.
+    /// Calls that were written as text and become structured calls before the finish.
     pub(crate) promoted: Vec<CallDelta>,
 }
 
 impl Accounts {
-    /// A call that was written as text is to leave as a structured one, before its choice finishes.
+    /// Adds a structured call before the finish of its choice, for a call that was written as text.
     pub(crate) fn promote(&mut self, delta: &Delta, id: Text) {
         let DeltaKind::Call(call) = &delta.kind else { return };
         let CallDelta { name, arguments, .. } = call.clone();
@@ -31,12 +31,12 @@ impl Accounts {
         choice.promoted.push(call);
     }
 
-    /// The structured calls whose choices never finished.
+    /// Takes the structured calls whose choices never finished.
     pub(crate) fn take_all_promoted(&mut self) -> Vec<(u32, CallDelta)> {
         self.take_promoted(&Delta::stream(DeltaKind::Terminal))
     }
 
-    /// The structured calls that are to leave before this part, with their choices.
+    /// Takes the structured calls that stand before this delta, with their choices.
     pub(crate) fn take_promoted(&mut self, delta: &Delta) -> Vec<(u32, CallDelta)> {
         let of = match delta.kind {
             DeltaKind::Finish(_) => delta.choice,
@@ -53,7 +53,7 @@ impl Accounts {
         due
     }
 
-    /// Nothing of the block leaves any more.
+    /// Marks a block of which no further part is written.
     pub(crate) fn lose(&mut self, key: BlockKey) {
         let account = self.get_mut(key);
         if !std::mem::replace(&mut account.gone, true) && account.is_call {
@@ -64,7 +64,7 @@ impl Accounts {
         }
     }
 
-    /// The queue lets the first part of a block pass, or drops it.
+    /// Counts a call whose first part the queue passes or drops.
     pub(crate) fn opens(&mut self, key: BlockKey) {
         let account = self.get_mut(key);
         if account.is_call && !std::mem::replace(&mut account.has_passed, true) {

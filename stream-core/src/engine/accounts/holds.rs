@@ -1,4 +1,4 @@
-//! What is held, and what becomes of it.
+//! Held parts, and their outcomes.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use crate::delta::Text;
 use crate::policy::With;
 
 impl Accounts {
-    /// The blocks of which something is held.
+    /// The blocks with held parts.
     pub(crate) fn waiting(&self) -> Vec<BlockKey> {
         self.waiting.iter().copied().collect()
     }
 
-    /// Whether anything is held.
+    /// Returns whether a part is held.
     pub(crate) fn any_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// All that is held, and since when the oldest of it is.
+    /// The bytes of all held parts, and the time since which the oldest is held.
     pub(crate) fn all_held(&self) -> Option<Hold> {
         let keys = self.waiting.iter();
         let parts = keys
@@ -32,7 +32,7 @@ impl Accounts {
         })
     }
 
-    /// A part is held.
+    /// Counts a part that is held.
     pub(crate) fn held(&mut self, key: BlockKey, seq: u64, bytes: usize, since: Duration) {
         self.waiting.insert(key);
         let account = self.get_mut(key);
@@ -41,12 +41,12 @@ impl Accounts {
         self.count_around(key, |count| count.undecided += 1);
     }
 
-    /// Decides over all that is held of a block. `None` if nothing was held and nothing changes.
+    /// Settles all held parts of a block. `None` if there are none, and nothing changes.
     pub(crate) fn settle(&mut self, key: BlockKey, outcome: Settled) -> Option<Hold> {
         self.settle_parts(key, usize::MAX, outcome)
     }
 
-    /// Decides over the oldest part that is held of a block.
+    /// Settles the oldest held part of a block.
     pub(crate) fn settle_first(&mut self, key: BlockKey, outcome: Settled) -> Option<Hold> {
         self.settle_parts(key, 1, outcome)
     }
@@ -93,14 +93,14 @@ impl Accounts {
                 1
             }
         };
-        // A text of a policy's own stands outside of the tags that were around the call.
+        // The text of a policy stands outside of the tags around the call.
         let unwrapped = matches!(&outcome, Settled::Replace(with) if matches!(with.with, With::Written(_)));
         let section = account.section().filter(|_| unwrapped);
         let drops_opening =
             opening && matches!(outcome, Settled::Drop { .. } | Settled::Say(_)) && account.channel.is_none();
         let outcomes = &mut account.held.get_or_insert_default().outcomes;
         match outcomes.last_mut() {
-            // Text that is let go bit by bit does not make the list longer.
+            // Text that is released piece by piece does not lengthen the list.
             Some((last, Settled::Release)) if outcome == Settled::Release => *last = through,
             _ => outcomes.push((through, outcome)),
         }

@@ -1,4 +1,4 @@
-//! What was decided over each block of a stage.
+//! The decisions over the blocks of a stage.
 
 mod account;
 mod calls;
@@ -22,11 +22,11 @@ pub(crate) struct Accounts {
     blocks: Vec<Account>,
     items: Few<ItemAccount>,
     choices: Few<ChoiceAccount>,
-    /// How many calls are ahead of whatever is inserted now, held or on their way.
+    /// The number of calls before the current part, held or not.
     pub(crate) calls_ahead: usize,
     /// Blocks with undecided parts.
     waiting: BTreeSet<BlockKey>,
-    /// A terminal marker or an error is on its way.
+    /// A terminal marker or an error has passed the stage.
     over: bool,
 }
 
@@ -37,18 +37,18 @@ pub(crate) struct ItemAccount {
     pub(crate) kept: usize,
     pub(crate) undecided: usize,
     pub(crate) closed: bool,
-    /// Cut off before anything of it came.
+    /// The item was cut off before its first payload.
     pub(crate) gone: bool,
 }
 
-/// What stands around a block.
+/// The surroundings of a block.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Around {
-    /// The item it is a part of.
+    /// The item of the block.
     pub(crate) item: Option<u32>,
-    /// Tags that were written as text.
+    /// The tags around the block, where calls were written as text.
     pub(crate) section: Option<u32>,
-    /// The numbered text in which it was written.
+    /// The numbered text in which the block was written.
     pub(crate) host: Option<BlockKey>,
 }
 
@@ -74,13 +74,12 @@ impl Accounts {
         self.items.or_default(item).closed = true;
     }
 
-    /// An item opened.
+    /// Opens the account of an item.
     pub(crate) fn open_item(&mut self, item: u32) {
         self.items.or_default(item);
     }
 
-    /// No more comes of any of the first `blocks` blocks, nor of any item. Of a stream that is cut off, openings with
-    /// nothing behind them do not leave.
+    /// Closes the first `blocks` blocks and all items. Where the stream is cut off, openings without payload are dropped.
     pub(crate) fn close_all(&mut self, blocks: usize, abrupt: bool) {
         self.blocks.resize_with(blocks.max(self.blocks.len()), Account::default);
         for account in &mut self.blocks {
@@ -97,12 +96,12 @@ impl Accounts {
         self.choices.or_default(choice)
     }
 
-    /// Whether anything of a choice was dropped or edited.
+    /// Returns whether a part of the choice was dropped or edited.
     pub(crate) fn is_touched(&self, choice: u32) -> bool {
         self.choices.get(choice).is_some_and(|choice| choice.touched)
     }
 
-    /// Something of a block was dropped or edited.
+    /// Marks a block of which a part was dropped or edited.
     pub(crate) fn touch(&mut self, key: BlockKey) {
         let account = self.get_mut(key);
         let (choice, hosts) = (account.choice, account.hosts().to_vec());
@@ -112,7 +111,7 @@ impl Accounts {
         }
     }
 
-    /// The finish of a choice, or the end of all, is on its way.
+    /// Marks the finish of a choice, or of all.
     pub(crate) fn finish(&mut self, choice: Option<u32>) {
         match choice {
             Some(choice) => self.choice_mut(choice).finished = true,
@@ -120,12 +119,12 @@ impl Accounts {
         }
     }
 
-    /// Whether a choice takes nothing more.
+    /// Returns whether the choice has finished.
     pub(crate) fn is_over(&self, choice: u32) -> bool {
         self.over || self.choices.get(choice).is_some_and(|choice| choice.finished)
     }
 
-    /// A payload part of a block came. True if it is the first.
+    /// Counts a payload part of a block. Returns whether the part is the first.
     pub(crate) fn came(&mut self, block: &StreamBlock, around: Around, watched: bool) -> bool {
         let key = block.key();
         let account = self.get_mut(key);
@@ -149,7 +148,7 @@ impl Accounts {
         first
     }
 
-    /// As many parts of a block came, and left as they came.
+    /// Counts parts of a block that the lane has written.
     pub(crate) fn passed(&mut self, key: BlockKey, parts: usize) {
         let account = self.get_mut(key);
         account.payload += parts;
@@ -160,7 +159,7 @@ impl Accounts {
         });
     }
 
-    /// A part was decided at once.
+    /// Counts a part that was decided without a hold.
     pub(crate) fn decided(&mut self, key: BlockKey, what: Decided, opener: bool) {
         if what != Decided::Kept {
             self.touch(key);
@@ -184,7 +183,7 @@ impl Accounts {
         }
     }
 
-    /// A part that was to leave does not.
+    /// Counts a kept part as dropped.
     pub(crate) fn take_back(&mut self, key: BlockKey, opener: bool) {
         let account = self.get_mut(key);
         account.kept = account.kept.saturating_sub(1);
@@ -192,7 +191,7 @@ impl Accounts {
         self.decided(key, Decided::Dropped, opener);
     }
 
-    /// Counts also for what stands around a block.
+    /// Changes the counts of the item, the tags and the texts around a block.
     fn count_around(&mut self, key: BlockKey, change: impl Fn(&mut ItemAccount)) {
         let account = self.get_mut(key);
         if account.item.is_none() && account.written.is_none() {
@@ -207,7 +206,7 @@ impl Accounts {
         }
     }
 
-    /// What was written into one text goes on in another.
+    /// Adds a text in which a block continues that was written in an earlier one.
     pub(crate) fn goes_on_in(&mut self, key: BlockKey, host: BlockKey) {
         let account = self.get_mut(key);
         if account.hosts().contains(&host) {
@@ -224,7 +223,7 @@ impl Accounts {
     }
 }
 
-/// What was decided over one part.
+/// The decision over one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decided {
     Kept,

@@ -14,16 +14,16 @@ pub(crate) use queued::{Mark, Queued, Waiting, inserted_call, inserted_text};
 pub(crate) use settle::{edited, replace_body};
 use settle::{settle, take_back};
 
-/// The payload that came next in each choice in which an annotation waits for it, and at which step it came.
+/// For each choice in which an annotation waits for the next payload: the steps and blocks of the payload since.
 type Ahead = Few<Vec<(u64, Option<BlockKey>)>>;
 
-/// Frames on their way out, in order within each choice; frames of several choices or none wait for all before them,
-/// and all behind them wait for them.
+/// The frames that a stage has stepped through, in order within each choice. A frame of several choices or of none waits for all frames before it,
+/// and all frames behind it wait for it.
 #[derive(Debug)]
 pub(crate) struct Queue {
     format: SharedFormat,
     lanes: Few<VecDeque<Queued>>,
-    /// From the first frame that is not of one choice on.
+    /// The frames from the first one that is not of one choice on.
     behind: VecDeque<Queued>,
     bytes: usize,
     arrivals: u64,
@@ -42,12 +42,12 @@ impl Queue {
         }
     }
 
-    /// Whether nothing waits to leave, nor for the next payload of a choice.
+    /// Returns whether no frame waits, and no annotation of the choice waits for its next payload.
     pub(crate) fn is_idle(&self, choice: u32) -> bool {
         self.lanes.is_empty() && self.behind.is_empty() && self.ahead.get(choice).is_none()
     }
 
-    /// How many bytes of frames wait.
+    /// The bytes of the waiting frames.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -62,8 +62,7 @@ impl Queue {
         }
     }
 
-    /// Takes a frame. Where nothing waits, one that waits for nothing is given back at once; else every frame whose turn has come
-    /// goes to `out`.
+    /// Takes a frame. A frame that waits for nothing, where no other waits, is returned at once; else every frame whose turn it is goes to `out`.
     pub(crate) fn pass(
         &mut self,
         mut frame: Queued,
@@ -82,38 +81,38 @@ impl Queue {
         None
     }
 
-    /// The next payload of a choice came: annotations that waited for it now ride on it. `None`: no more comes.
+    /// Notes the next payload of a choice, to which annotations that waited for it now belong; without a key, that no payload follows.
     pub(crate) fn payload_came(&mut self, choice: u32, seq: u64, key: Option<BlockKey>) {
         if let Some(waiting) = self.ahead.get_mut(choice) {
             waiting.push((seq, key));
         }
     }
 
-    /// An annotation waits for the next payload of its choice.
+    /// Notes an annotation that waits for the next payload of its choice.
     pub(crate) fn waits_ahead(&mut self, choice: u32) {
         self.ahead.or_default(choice);
     }
 
-    /// No more payload comes in any choice.
+    /// Notes that no payload follows in any choice.
     pub(crate) fn no_more(&mut self, seq: u64) {
         for waiting in self.ahead.values_mut() {
             waiting.push((seq, None));
         }
     }
 
-    /// As many frames passed the queue by.
+    /// Counts frames that passed without the queue.
     pub(crate) fn passed(&mut self, frames: usize) {
         self.arrivals += frames as u64;
     }
 
-    /// Takes every frame whose turn has come.
+    /// Moves every frame whose turn it is to `out`.
     pub(crate) fn release(&mut self, accounts: &mut Accounts, out: &mut Vec<Outgoing>) {
         let released = out.len();
         loop {
             let mut waits;
             loop {
-                // Of the lanes that may move, the frame that came first goes first: what was held together and is
-                // released together keeps its order over the choices too.
+                // Of the frames that may pass, the one that was read first passes first: frames that were held together and are
+                // released together keep their order across choices.
                 let mut next: Option<(u64, u32)> = None;
                 waits = false;
                 for (choice, lane) in self.lanes.iter_mut() {
@@ -144,14 +143,14 @@ impl Queue {
         self.bytes -= out[released..].iter().map(Outgoing::bytes).sum::<usize>();
     }
 
-    /// Drops payload that was let go and waits behind something held: once that is cut off, nothing follows it.
+    /// Drops sent payload that waits behind held parts: when these are cut off, nothing follows them.
     pub(crate) fn abandon(&mut self, accounts: &mut Accounts) {
         for (part, waiting) in self.frames_mut().flat_map(Queued::undecided_mut) {
             take_back(part, waiting, accounts);
         }
     }
 
-    /// Drops payload of a choice that was let go and waits behind a block, `last` being the parts of the frame under way.
+    /// Drops sent payload of a choice that waits behind a block; `last` are the parts of the frame under way.
     pub(crate) fn cut_behind<'a>(
         &'a mut self,
         key: BlockKey,
@@ -161,7 +160,7 @@ impl Queue {
     ) {
         let lane = self.lanes.get_mut(choice).into_iter().flatten();
         let parts = lane.chain(self.behind.iter_mut()).flat_map(Queued::undecided_mut).chain(last);
-        // Copies of the block may come much later.
+        // Copies of the block may follow much later.
         let is_payload = |part: &Part| part.delta.choice == Some(choice) && part.delta.kind.is_payload();
         let waiting: Vec<_> = parts.filter(|(part, _)| is_payload(part)).collect();
         let block = waiting.iter().rposition(|(part, _)| part.key == Some(key));
@@ -170,7 +169,7 @@ impl Queue {
         }
     }
 
-    /// Drops the annotations that still wait for the payload they speak of. True if there were any.
+    /// Drops the annotations whose payload never followed. Returns whether there were any.
     pub(crate) fn drop_ahead(&mut self, accounts: &Accounts) -> bool {
         let mut any = false;
         let ahead = std::mem::take(&mut self.ahead);
@@ -194,12 +193,12 @@ impl Queue {
         any
     }
 
-    /// The number that the next frame gets.
+    /// The number of the next frame.
     pub(crate) fn next_arrival(&self) -> u64 {
         self.arrivals
     }
 
-    /// Forgets the frames that came after one, as if they had not been read.
+    /// Removes the frames behind this one, as if they had not been read.
     pub(crate) fn forget_after(&mut self, arrival: u64) {
         let queues = self.lanes.values_mut().chain([&mut self.behind]);
         queues.for_each(|queue| queue.retain(|frame| frame.arrival <= arrival));

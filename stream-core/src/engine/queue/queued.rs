@@ -1,47 +1,47 @@
-//! A frame on its way through a stage, and what its parts wait for.
+//! Frames in a queue, and the marks of their parts.
 
 use crate::delta::{CallDelta, Channel, Delta, DeltaKind, Slot, Text};
 use crate::sse::Frame;
 use crate::wire::{Fate, Outgoing, Part};
 
-/// What a part waits for.
+/// The mark of a part, and whether the part opens its block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Waiting {
     pub(crate) mark: Mark,
-    /// The first payload of its block.
+    /// The part is the first payload of its block.
     pub(crate) opener: bool,
 }
 
-/// How a part waits.
+/// What a part waits for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// Not at all: its fate is known.
+    /// Nothing: the fate of the part is known.
     #[default]
     Decided,
-    /// For the outcome of what was held of its block at `seq`.
+    /// The outcome of the held parts of its block at `seq`.
     Held { seq: u64 },
-    /// Leaves with the first payload of its block that does.
+    /// The first payload of its block that is written: the opening is written with it.
     Opens,
-    /// Leaves unless its block was dropped.
+    /// The fate of its block: the end is written unless the block was dropped.
     Closes,
-    /// Says again what its block holds.
+    /// The fate of its block: the copy has the content that was written, or is dropped.
     Copies,
-    /// Leaves if its block leaves untouched.
+    /// The fate of its block: the annotation is written if the block was untouched.
     Rides,
-    /// As `Rides`, for the next payload of its choice after `seq`.
+    /// The fate of the next payload of its choice behind `seq`, like `Rides`.
     RidesAhead { seq: u64 },
-    /// Opens or closes an item: leaves with its blocks.
+    /// The fate of the blocks of an item, of which the part is the opening or the end.
     Wraps { item: u32 },
 }
 
-/// A frame on its way through a stage.
+/// A frame in a stage.
 #[derive(Debug)]
 pub(crate) struct Queued {
     pub(crate) frame: Option<Frame>,
     pub(crate) parts: Vec<Part>,
-    /// What parts wait for, by their places: nothing is said of a part that does not wait and opens no block.
+    /// The marks of the parts that wait or open a block, by position.
     waiting: WaitingParts,
-    /// How many parts are decided for good, and how many of those that waited.
+    /// The number of parts that are decided for good, and of marks among them.
     pub(super) decided: usize,
     passed: usize,
     pub(super) arrival: u64,
@@ -52,7 +52,7 @@ impl Queued {
         Self { frame, parts, waiting: WaitingParts::None, decided: 0, passed: 0, arrival: 0 }
     }
 
-    /// A frame that is made here.
+    /// Creates a frame that was not read.
     pub(crate) fn made(part: Part) -> Self {
         Self::new(None, vec![part])
     }
@@ -61,28 +61,28 @@ impl Queued {
         self.frame.as_ref().map_or(0, |frame| frame.raw().len())
     }
 
-    /// The part at this place waits; the places come in order.
+    /// Sets the mark of a part. Positions must ascend.
     pub(crate) fn wait(&mut self, place: usize, waiting: Waiting) {
         if waiting != Waiting::default() {
             self.waiting.push((place, waiting));
         }
     }
 
-    /// The one choice all its parts belong to.
+    /// The choice of the frame, if all its parts belong to one.
     pub(super) fn choice(&self) -> Option<u32> {
         let mut choices = self.parts.iter().map(|part| part.delta.choice);
         let first = choices.next()??;
         choices.all(|choice| choice == Some(first)).then_some(first)
     }
 
-    /// The first part that is not decided for good, and what it waits for.
+    /// The first part that is not decided for good, with its mark.
     pub(super) fn undecided(&mut self) -> Option<(&mut Part, Waiting)> {
         let part = self.parts.get_mut(self.decided)?;
         let waiting = self.waiting.as_slice().get(self.passed).filter(|(place, _)| *place == self.decided);
         Some((part, waiting.map_or_else(Waiting::default, |(_, waiting)| *waiting)))
     }
 
-    /// The first part that was not decided for good now is. The parts in `before` are put before it.
+    /// Marks the first part that is not decided for good as decided, and inserts the parts in `before` before it.
     pub(super) fn decide(&mut self, before: Vec<Part>) {
         if self.waiting.as_slice().get(self.passed).is_some_and(|(place, _)| *place == self.decided) {
             self.passed += 1;
@@ -96,7 +96,7 @@ impl Queued {
         self.decided += 1;
     }
 
-    /// The parts that are not decided for good, and what they wait for.
+    /// The parts that are not decided for good, with their marks.
     pub(crate) fn undecided_mut(&mut self) -> impl Iterator<Item = (&mut Part, Option<&mut Waiting>)> {
         let mut waiting = self.waiting.as_mut_slice()[self.passed..].iter_mut().peekable();
         self.parts.iter_mut().enumerate().skip(self.decided).map(move |(place, part)| {
@@ -116,7 +116,7 @@ impl Outgoing {
     }
 }
 
-/// The parts of a frame that wait, by their places. Of most frames one does, and needs no list.
+/// The marks of a frame's parts, by position. Most frames have one at most, and need no list.
 #[derive(Debug)]
 enum WaitingParts {
     None,

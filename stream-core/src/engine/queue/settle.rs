@@ -1,4 +1,4 @@
-//! What becomes of a part: decided from the mark that it waits under and what its block's account says.
+//! The fate of a part, from its mark and the account of its block.
 
 use super::Ahead;
 use super::queued::{Mark, Queued, Waiting, inserted_call, inserted_text};
@@ -8,7 +8,7 @@ use crate::engine::accounts::{Accounts, Settled};
 use crate::policy::{Replacement, With};
 use crate::wire::{Fate, Part, SharedFormat};
 
-/// Decides the parts of a frame at the head of its queue as far as possible; true if all are.
+/// Decides the parts of the first frame of a queue, as far as possible. Returns whether all are decided.
 pub(super) fn settle(
     frame: &mut Queued,
     accounts: &mut Accounts,
@@ -41,7 +41,7 @@ pub(super) fn settle(
     true
 }
 
-/// Drops payload that was let go and has not left. What is not decided over yet stays held.
+/// Drops payload that was sent and is not written yet. Held payload stays held.
 pub(super) fn take_back(part: &mut Part, waiting: Option<&mut Waiting>, accounts: &mut Accounts) {
     if !part.delta.kind.is_payload() || part.fate == Fate::Dropped {
         return;
@@ -70,14 +70,14 @@ pub(super) fn take_back(part: &mut Part, waiting: Option<&mut Waiting>, accounts
 
 enum Resolved {
     Fate(Fate),
-    /// Dropped, with a text in its place.
+    /// The part is dropped, and a text takes its place.
     DropFor(Text),
-    /// Dropped, and a structured call with this id before its choice finishes.
+    /// The part is dropped, and a structured call with this id stands before the finish of its choice.
     Promote(Text),
 }
 
 fn resolve(part: &mut Part, waiting: Waiting, accounts: &Accounts, ahead: &Ahead) -> Option<Resolved> {
-    // What an earlier stage edited or inserted stays marked so.
+    // The mark of an earlier stage, edited or inserted, stays.
     let as_it_came = part.fate;
     let kept = Some(Resolved::Fate(as_it_came));
     let dropped = Some(Resolved::Fate(Fate::Dropped));
@@ -117,7 +117,7 @@ fn resolve(part: &mut Part, waiting: Waiting, accounts: &Accounts, ahead: &Ahead
         Mark::Copies => match account(part.key) {
             Some(account) if !account.has_payload() || !account.is_touched() => kept,
             Some(account) if !account.leaves() && account.channel != Some(Channel::Reasoning) => dropped,
-            // What was written into it is said again where the text is put together.
+            // The adaptor for text calls writes the blocks within the text into the copy.
             Some(account) if !account.is_touched_itself() => kept,
             Some(account) => {
                 if let DeltaKind::Copy(copy) = &mut part.delta.kind {
@@ -136,7 +136,7 @@ fn resolve(part: &mut Part, waiting: Waiting, accounts: &Accounts, ahead: &Ahead
         Mark::Rides => match (part.delta.slot, account(part.key)) {
             (Slot::At { .. }, Some(account)) if account.is_touched() => dropped,
             (Slot::At { .. }, _) => kept,
-            // What is said of a choice may speak of all its blocks.
+            // An annotation of a choice may belong to any of its blocks.
             _ if accounts.is_touched(part.delta.choice.unwrap_or(0)) => dropped,
             _ => kept,
         },
@@ -146,7 +146,7 @@ fn resolve(part: &mut Part, waiting: Waiting, accounts: &Accounts, ahead: &Ahead
             let next = came.get(came.partition_point(|(at, _)| *at <= seq))?;
             match account(next.1) {
                 _ if accounts.is_touched(choice) => dropped,
-                // The block may have begun long before: what counts is the payload that came next.
+                // The block may have begun long before: the next payload counts.
                 Some(account) if !account.is_decided() => None,
                 _ => kept,
             }
@@ -161,7 +161,7 @@ fn resolve(part: &mut Part, waiting: Waiting, accounts: &Accounts, ahead: &Ahead
     }
 }
 
-/// Books a part whose fate is now known: what left of its block, and the finish reason that fits the calls that left.
+/// Accounts for a part whose fate is known: the written body of its block, and a finish reason that fits the written calls.
 fn account(part: &mut Part, accounts: &mut Accounts, format: &SharedFormat) {
     if let DeltaKind::Finish(reason) = &part.delta.kind {
         let choice = accounts.choice_mut(part.delta.choice.unwrap_or(0));
@@ -195,7 +195,7 @@ fn account(part: &mut Part, accounts: &mut Accounts, format: &SharedFormat) {
     }
 }
 
-/// Puts a replacement in place of a delta's content.
+/// Replaces the content of a delta by a replacement.
 fn replace(kind: &mut DeltaKind, with: &Replacement, name: Option<&Text>) {
     match (kind, &with.with) {
         (DeltaKind::Call(call), With::Written(text)) => call.instead = Some(text.as_str().into()),
@@ -203,7 +203,7 @@ fn replace(kind: &mut DeltaKind, with: &Replacement, name: Option<&Text>) {
     }
 }
 
-/// Puts new content in place of a delta's.
+/// Replaces the content of a delta by a text.
 pub(crate) fn replace_body(kind: &mut DeltaKind, body: &str, name: Option<&Text>) {
     match kind {
         DeltaKind::Text { text, .. } => *text = body.into(),
@@ -223,7 +223,7 @@ pub(crate) fn replace_body(kind: &mut DeltaKind, body: &str, name: Option<&Text>
     }
 }
 
-/// The fate of a part that leaves with other content.
+/// The fate of a part with other content.
 pub(crate) fn edited(fate: Fate) -> Fate {
     if fate == Fate::Inserted { Fate::Inserted } else { Fate::Edited }
 }

@@ -1,4 +1,4 @@
-//! A stage comes to its end: the policy failed, or nothing more comes.
+//! The end of a stage: its policy failed, or its input has ended.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::record::{Action, Cause};
 use crate::wire::Outgoing;
 
 impl StageState {
-    /// The policy failed and fails open: what it held is released in order, and it is not called again.
+    /// Bypasses a policy that failed open: held parts are released in order, and no hook is called again.
     pub(crate) fn bypass(&mut self, now: Duration, out: &mut Vec<Outgoing>) {
         self.bypassed = true;
         self.cause = Cause::PolicyFailed;
@@ -26,9 +26,8 @@ impl StageState {
         self.queue.release(&mut self.accounts, out);
     }
 
-    /// Nothing more comes: drops what is still held, and unless the stream `finished` the annotations that wait for
-    /// what has not come. With `abrupt`, also what waits behind it, and the endings on their way. True if anything was
-    /// dropped.
+    /// Closes the stage: drops held parts and, unless the stream `finished`, annotations whose payload never followed. With `abrupt`, also drops
+    /// what waits behind held parts, and the endings of the upstream. Returns whether a part was dropped.
     pub(crate) fn close(
         &mut self,
         finished: bool,
@@ -45,7 +44,7 @@ impl StageState {
         }
         if abrupt {
             if let Some(frame) = self.ends_after {
-                // The time that the judge took must not show in the bytes (rule 12).
+                // The output must not depend on the time that the judge took (rule 12).
                 self.queue.forget_after(frame);
             }
             self.queue.drop_endings();
@@ -67,14 +66,14 @@ impl StageState {
         if abrupt {
             dropped |= !promoted.is_empty();
         } else if !promoted.is_empty() {
-            // No finish came that they could have stood before.
+            // The stream has no finish before which they could stand.
             self.queue.push(Queued::new(None, promoted.into_iter().map(inserted_call).collect()));
             self.queue.release(&mut self.accounts, out);
         }
         dropped
     }
 
-    /// It only watches, and its policy is not called again. With `drops`, what it holds is dropped and recorded.
+    /// Ends a dry run, of which no hook is called again. With `drops`, held parts are dropped and recorded.
     pub(crate) fn retire(&mut self, drops: bool, now: Duration) {
         self.cut_input();
         if drops {
@@ -83,12 +82,12 @@ impl StageState {
         self.bypassed = true;
     }
 
-    /// Whether it only watched, and has seen enough.
+    /// Returns whether the stage is a dry run that has ended.
     pub(crate) fn is_retired(&self) -> bool {
         self.watching && self.bypassed
     }
 
-    /// Takes nothing more: what was not stepped through is dropped, and so is the step whose hook did not return.
+    /// Drops the input that was not stepped through, and the step whose hook did not return.
     pub(crate) fn cut_input(&mut self) {
         if let Some(desk) = &mut self.desk {
             desk.input.clear();
@@ -106,7 +105,7 @@ impl StageState {
         }
     }
 
-    /// At the end of a finished stream: completes the next block that is still open. Whether the policy is shown it.
+    /// Completes the next open block, at the end of a finished stream. Returns whether the policy is shown it; `None` if no block is open.
     pub(crate) fn complete_next(&mut self) -> Option<bool> {
         let key = self.fold.complete_next()?;
         self.step += 1;

@@ -1,4 +1,4 @@
-//! What a hook staged, and what a judge answered, is carried out.
+//! Effects of hooks and verdicts of judges, carried out in a stage.
 
 use std::time::Duration;
 
@@ -13,18 +13,18 @@ use crate::record::Action;
 use crate::wire::{Ending, Outgoing};
 
 impl StageState {
-    /// Carries out what a hook staged.
+    /// Carries out the effects of a hook.
     pub(crate) fn commit(&mut self, effects: Effects, now: Duration, out: &mut Vec<Outgoing>) -> Committed {
         let shown = self.take_shown();
         let choice = shown.as_ref().and_then(|shown| shown.choice);
         let mut part = shown.and_then(|shown| shown.part);
-        // Payload that is shown is of a block.
+        // Payload of a step always has a block.
         let block = part.and_then(|_| self.payload_at_hand());
         let payload = block.is_some();
         let mut undecided = payload;
-        // What the hook says of its chunk itself counts, not what it says of the block.
+        // An effect on the chunk counts before an effect on its block.
         let spoken_of = effects.decide_chunk();
-        // Inserted before the chunk, should it leave.
+        // Text to insert before the chunk, if the chunk is sent.
         let mut lead: Option<Text> = None;
         let mut committed = Committed::default();
         for effect in effects.into_list() {
@@ -67,7 +67,7 @@ impl StageState {
                     committed.terminate = self.apply(key, verdict, now);
                 }
                 Effect::Release { key, release } => {
-                    // Nothing has come behind the part that is shown.
+                    // The current part is the last of its block.
                     let shown = part.and_then(|_| self.part()).and_then(|part| part.key);
                     let cuts = release.cuts && shown != Some(key);
                     self.release(key, release, now);
@@ -86,7 +86,7 @@ impl StageState {
                             continue;
                         }
                     }
-                    // What was sent before the text stands before it.
+                    // A chunk that was sent before the text stands before it.
                     if payload && !undecided {
                         if let Some(lead) = lead.take() {
                             self.insert(choice.unwrap_or(0), lead);
@@ -105,7 +105,7 @@ impl StageState {
                     break;
                 }
                 Effect::Decide { key, within, otherwise, future } => {
-                    // Marked at once, so that what the hook left undecided is held.
+                    // Marked at once, so that an undecided chunk is held.
                     let account = self.accounts.get_mut(key);
                     account.pending = Some(Ticket(u64::MAX));
                     account.asked_in = Some(self.queue.next_arrival());
@@ -126,20 +126,20 @@ impl StageState {
             self.queue(waiting);
         }
         if committed.terminate.is_some() {
-            // What the hook let go may free the upstream's ending too, and ours takes its place.
+            // Released parts may free the upstream's ending too, which the policy's ending replaces.
             self.queue.drop_endings();
         }
         self.queue.release(&mut self.accounts, out);
         committed
     }
 
-    /// Whether a block can be replaced so.
+    /// Checks that a block can be replaced in this way.
     pub(crate) fn takes(&self, key: BlockKey, with: &Replacement) -> Result<(), EffectError> {
         let block = self.fold.state.block(key);
         block.map_or(Ok(()), |block| block.takes(with, self.fold.format.traits()))
     }
 
-    /// Carries out the verdict of a judge. An ending, if it was to terminate.
+    /// Carries out the verdict of a judge. Returns the ending, if the stream ends.
     pub(crate) fn verdict(
         &mut self,
         key: BlockKey,
@@ -157,7 +157,7 @@ impl StageState {
         ending
     }
 
-    /// Settles a block. An ending, if the stream is to end.
+    /// Settles a block. Returns the ending, if the stream ends.
     fn apply(&mut self, key: BlockKey, verdict: Verdict, now: Duration) -> Option<Ending> {
         match verdict {
             Verdict::Release => self.settle(key, Settled::Release, None, now),
@@ -165,8 +165,7 @@ impl StageState {
                 self.speaks |= notice.is_some();
                 let notice = notice.map(Text::from);
                 self.settle(key, Settled::Drop { notice }, Some(reason), now);
-                // The verdict is over the block, also over what has not come yet. A block that is over and said nothing has
-                // nothing that could be dropped.
+                // The verdict is also over deltas to come. A complete block without payload has nothing to drop.
                 let goes_on =
                     self.fold.state.block(key).is_some_and(|block| block.status() == BlockStatus::Open);
                 if goes_on || self.accounts.get(key).is_some_and(Account::has_payload) {
@@ -179,7 +178,7 @@ impl StageState {
         None
     }
 
-    /// The policy says itself what becomes of a block that it had given to a judge.
+    /// Drops the judge of a block that the policy settles itself.
     pub(super) fn overrule(&mut self, key: BlockKey, committed: &mut Committed) {
         if let Some(ticket) = self.accounts.get_mut(key).pending.take() {
             committed.decide.retain(|asked| asked.key != key);
@@ -187,18 +186,17 @@ impl StageState {
         }
     }
 
-    /// Whether this is the completion of another block, and a call that overlaps it still goes on: "judge, then flush"
-    /// was not said of that one (rule 1).
+    /// Returns whether the block is an open call while another block completes: a flush at that completion does not release it (rule 1).
     pub(super) fn is_yet_to_be_judged(&self, key: BlockKey) -> bool {
         let block = &self.fold.state.blocks[key.index()];
         let goes_on = block.status() == BlockStatus::Open && block.channel().is_none();
         goes_on && self.fold.state.completed.is_some_and(|completed| completed != key)
     }
 
-    /// Decides over what is held of a block.
+    /// Settles the held parts of a block.
     pub(super) fn settle(&mut self, key: BlockKey, outcome: Settled, reason: Option<String>, now: Duration) {
         if self.accounts.get(key).is_some_and(|account| account.pending.is_some()) {
-            // The verdict decides, not a flush beside it.
+            // The verdict of the judge decides, not a flush meanwhile.
             return;
         }
         let outcome = match outcome {
@@ -239,7 +237,7 @@ impl StageState {
         self.note(Some(key), Action::Dropped, Some("behind a text that was cut".into()), 0, Duration::ZERO);
     }
 
-    /// Releases the oldest held parts of a block, each as it came or with other content.
+    /// Releases the oldest held parts of a block, each unchanged or with other content.
     fn release(&mut self, key: BlockKey, release: Release, now: Duration) {
         let Release { texts, reason, .. } = release;
         if self.accounts.get(key).is_some_and(|account| account.pending.is_some()) {
@@ -250,7 +248,7 @@ impl StageState {
             let is_edit = text.is_some();
             let outcome = match text {
                 None => Settled::Release,
-                // As when it is sent: no empty block is to be opened for it.
+                // As for a sent chunk: no empty block is opened.
                 Some(text) if (is_text && text.is_empty()) || self.is_signed(key) => {
                     Settled::Drop { notice: None }
                 }
@@ -265,5 +263,5 @@ impl StageState {
     }
 }
 
-/// Why a text of a policy's own did not leave.
+/// The reason in the record of a text without a place.
 pub(crate) const NO_PLACE: &str = "there was no place for the text";

@@ -1,4 +1,4 @@
-//! What becomes of the part at hand, if it is payload.
+//! The decision over the current part, if it is payload.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ impl StageState {
     pub(super) fn send(&mut self, key: BlockKey, waiting: &mut Waiting, edit: Option<Text>, now: Duration) {
         let account = self.accounts.get_mut(key);
         if account.gone || account.pending.is_some() {
-            // Under a decision nothing leaves before the verdict.
+            // Nothing of a block is released before the verdict of its judge.
             self.hold(key, waiting, edit, now);
             return;
         }
@@ -44,14 +44,14 @@ impl StageState {
         }
         self.marks += 1;
         waiting.mark = Mark::Held { seq: self.marks };
-        // A call in the text waited for its end before anybody was shown it.
+        // A call in the text waited for its end before it was shown.
         let split = self.part().and_then(|part| part.delta.site.split);
         let waited = split.and_then(|split| split.waited);
         let (since, bytes) = waited.unwrap_or((now, self.frame_bytes()));
         self.accounts.held(key, self.marks, bytes, since.min(now));
     }
 
-    /// The hook said nothing of its payload.
+    /// Decides over payload for which the hook staged no effect.
     pub(super) fn leave_undecided(&mut self, key: BlockKey, waiting: &mut Waiting, now: Duration) {
         if self.accounts.get_mut(key).pending.is_some() {
             self.hold(key, waiting, None, now);
@@ -75,7 +75,7 @@ impl StageState {
         let is_signed = self.is_signed(key);
         let Some(part) = self.part() else { return Decided::Kept };
         if is_signed || (body.is_empty() && matches!(part.delta.kind, DeltaKind::Text { .. })) {
-            // Nothing is left of it: no empty block is to be opened for it.
+            // No empty block is opened.
             part.fate = Fate::Dropped;
             return Decided::Dropped;
         }

@@ -1,4 +1,4 @@
-//! What a stage is at work on.
+//! The frames that a stage works on.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -8,27 +8,27 @@ use crate::engine::queue::{Queued, Waiting};
 use crate::sse::Frame;
 use crate::wire::{Fate, Outgoing, Part};
 
-/// The frames that a stage has not stepped through. It has a desk only while it is at work: between two reads the thread keeps the
-/// desk for whichever stage is next.
+/// The frames that a stage has not stepped through. A stage has a desk only while it works: between two reads the thread keeps the desk for
+/// whichever stage is next.
 #[derive(Debug, Default)]
 pub(super) struct Desk {
     pub(super) input: VecDeque<Outgoing>,
     pub(super) input_bytes: usize,
     pub(super) under_way: Option<UnderWay>,
-    /// What the hook that is called now is shown.
+    /// The step of the hook that is due.
     pub(super) shown: Option<Shown>,
-    /// The desk that was given back before it, and how many are behind it.
+    /// The desk that was given back before this one, and the number of desks behind it.
     next: Option<Box<Self>>,
     behind: usize,
 }
 
-/// A frame whose parts are being stepped through.
+/// The current frame, whose parts are stepped through.
 #[derive(Debug)]
 pub(super) struct UnderWay {
     pub(super) queued: Queued,
-    /// The place of the part at hand.
+    /// The position of the current part.
     place: usize,
-    /// The part at hand and those behind it, where something was put before them.
+    /// The current part and those behind it, where a part was inserted before them.
     rest: VecDeque<Part>,
 }
 
@@ -37,7 +37,7 @@ impl UnderWay {
         Self { queued: Queued::new(outgoing.frame, outgoing.parts), place: 0, rest: VecDeque::new() }
     }
 
-    /// The part at hand.
+    /// The current part.
     pub(super) fn part(&mut self) -> Option<&mut Part> {
         if self.place == self.queued.parts.len() {
             self.queued.parts.extend(self.rest.pop_front());
@@ -45,19 +45,19 @@ impl UnderWay {
         self.queued.parts.get_mut(self.place)
     }
 
-    /// The part at hand, and its frame.
+    /// The current part, and its frame.
     pub(super) fn shown(&self) -> Option<(&Part, Option<&Frame>)> {
         let part = self.queued.parts.get(self.place).or(self.rest.front())?;
         Some((part, self.queued.frame.as_ref()))
     }
 
-    /// Goes on behind the part at hand.
+    /// Moves on behind the current part.
     pub(super) fn go_on(&mut self, waiting: Waiting) {
         self.queued.wait(self.place, waiting);
         self.place += 1;
     }
 
-    /// Puts a part before the part at hand.
+    /// Inserts a part before the current one.
     pub(super) fn insert(&mut self, part: Part) {
         let rest = self.queued.parts.split_off(self.place);
         rest.into_iter().rev().for_each(|part| self.rest.push_front(part));
@@ -65,24 +65,24 @@ impl UnderWay {
         self.place += 1;
     }
 
-    /// Takes the part at hand out.
+    /// Removes the current part.
     pub(super) fn remove(&mut self) {
         if self.part().is_some() {
             self.queued.parts.remove(self.place);
         }
     }
 
-    /// The parts behind which it has gone on, and what they wait for.
+    /// The parts before the current one, with their marks.
     pub(super) fn stepped(&mut self) -> impl Iterator<Item = (&mut Part, Option<&mut Waiting>)> {
         self.queued.undecided_mut().take(self.place)
     }
 
-    /// Whether something was said of a block before the part at hand.
+    /// Returns whether a part before the current one belongs to a block.
     pub(super) fn has_said(&self) -> bool {
         self.queued.parts[..self.place].iter().any(|part| part.key.is_some())
     }
 
-    /// Drops the part at hand and all behind it.
+    /// Drops the current part and all behind it.
     pub(super) fn cut(mut self) -> Queued {
         self.queued.parts.extend(self.rest);
         self.queued.parts[self.place..].iter_mut().for_each(|part| part.fate = Fate::Dropped);
@@ -95,7 +95,7 @@ thread_local! {
 }
 
 impl Desk {
-    /// A desk with nothing on it.
+    /// Takes an empty desk.
     pub(super) fn lent() -> Box<Self> {
         let spare = SPARE.try_with(|spare| {
             let mut desk = spare.take()?;
@@ -105,7 +105,7 @@ impl Desk {
         spare.ok().flatten().unwrap_or_default()
     }
 
-    /// Gives back a desk with nothing on it.
+    /// Gives back an empty desk.
     pub(super) fn give_back(mut self: Box<Self>) {
         if self.input.capacity() <= MOST {
             let _ = SPARE.try_with(|spare| {
@@ -116,7 +116,7 @@ impl Desk {
         }
     }
 
-    /// Takes a frame, which is under way at once if nothing is.
+    /// Adds a frame, which becomes the current one if there is none.
     pub(super) fn push(&mut self, frame: Outgoing) {
         if self.is_empty() {
             self.under_way = Some(UnderWay::new(frame));
@@ -126,7 +126,7 @@ impl Desk {
         }
     }
 
-    /// The frame that is stepped through now.
+    /// The current frame.
     pub(super) fn next(&mut self) -> Option<&mut UnderWay> {
         if self.under_way.is_none() {
             let frame = self.input.pop_front()?;
@@ -141,5 +141,5 @@ impl Desk {
     }
 }
 
-/// How many desks a thread keeps, and for how many frames each.
+/// The number of desks that a thread keeps, and of frames that each has room for.
 const MOST: usize = 16;

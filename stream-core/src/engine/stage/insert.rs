@@ -1,4 +1,4 @@
-//! Text that a policy puts into the stream: where it finds its place (rule 21).
+//! Text that a policy inserts, and its place (rule 21).
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use crate::record::Action;
 use crate::wire::Fate;
 
 impl StageState {
-    /// Inserts text. Inside of a call there is no place: it waits for the call's end (rule 21). Numbered blocks may
-    /// overlap, and their writers know where there is a place.
+    /// Inserts text. Within a call there is no place for text, which then waits for the end of the call (rule 21). Numbered blocks may overlap;
+    /// their writers find the place.
     pub(super) fn insert(&mut self, choice: u32, text: Text) {
         self.speaks = true;
         self.note(None, Action::Inserted, None, text.len(), Duration::ZERO);
@@ -21,7 +21,7 @@ impl StageState {
         }
     }
 
-    /// Inserts the texts that waited for the end of a call, as far as it has come.
+    /// Inserts the texts that waited for the end of a call, where the call has ended.
     pub(super) fn insert_deferred(&mut self) {
         if self.deferred.is_empty() {
             return;
@@ -35,15 +35,15 @@ impl StageState {
         }
     }
 
-    /// Whether inserted text becomes part of the part at hand: where a text is said again later, only what the text's own block
-    /// says can stand inside of it.
+    /// Returns whether inserted text joins the current part: where the format repeats a text in copies, only text of the block itself can stand
+    /// within it.
     pub(super) fn joins(&mut self) -> bool {
         let part = self.part().map(|part| &part.delta.kind);
         let is_content = matches!(part, Some(DeltaKind::Text { channel: Channel::Content, .. }));
         is_content && self.fold.format.traits().restates
     }
 
-    /// Makes inserted text part of the part at hand, if that leaves; false if it does not.
+    /// Joins inserted text to the current part, if the part is sent. Returns whether it is.
     pub(super) fn join(&mut self, waiting: Waiting, text: &str, before: bool) -> bool {
         let joins = self.joins() && waiting.mark == Mark::Decided;
         let Some(part) = self.part().filter(|part| joins && part.fate != Fate::Dropped) else { return false };
@@ -56,7 +56,7 @@ impl StageState {
         true
     }
 
-    /// Whether a call of the choice is open, and something of it has left or may leave.
+    /// Returns whether a call of the choice is open, of which a part was or may be written.
     pub(super) fn has_open_call(&self, choice: u32) -> bool {
         self.fold
             .open_calls(choice)

@@ -1,4 +1,4 @@
-//! A stage: one policy's fold and queue.
+//! A stage: the fold and the queue of one policy.
 
 mod close;
 pub(crate) mod commit;
@@ -30,7 +30,7 @@ use crate::request::Request;
 use crate::text_calls::Searched;
 use crate::wire::{Ending, Fate, Outgoing, Part, SharedFormat};
 
-/// One policy's view of the stream: its own fold, and the queue of what it has not let go.
+/// The state of a stage: its own fold, and the queue of frames that its policy has not released.
 #[derive(Debug)]
 pub(crate) struct StageState {
     pub(crate) name: Arc<str>,
@@ -39,58 +39,58 @@ pub(crate) struct StageState {
     pub(crate) fold: Fold,
     pub(crate) accounts: Accounts,
     queue: Queue,
-    /// What it is at work on, while there is something.
+    /// The frames that the stage works on, if any.
     desk: Option<Box<Desk>>,
     step: u64,
-    /// Counts what was held, so that a part held after a flush, in the same hook, is not flushed by it.
+    /// The number of holds so far: a part that is held after a flush in the same hook is not flushed.
     marks: u64,
-    /// Failed open: everything passes.
+    /// The policy failed open: everything passes.
     bypassed: bool,
-    /// The policy has put texts of its own into the stream.
+    /// The policy has inserted text.
     pub(crate) speaks: bool,
-    /// Another stage is behind it, which is told what is complete.
+    /// Another stage follows, to which completions are passed.
     pub(crate) hands_on: bool,
-    /// Only watches: frames pass it by on their way, and what it lets go goes nowhere.
+    /// The stage is a dry run: it gets copies of the frames, and its output is discarded.
     pub(crate) watching: bool,
-    /// No policy that is enforced looks at anything: what breaks the protocol passes, too.
+    /// No enforced policy needs anything: violations of the protocol pass, too.
     pub(crate) blind: bool,
-    /// What brings the decisions about that are made now.
+    /// The cause of the decisions that are made now.
     pub(crate) cause: Cause,
-    /// Calls are looked for in the text.
+    /// The texts that are searched for calls.
     pub(crate) text_calls: Searched,
-    /// Keys of the stage before, and the keys of the same blocks here.
+    /// The keys of blocks in the stage before, with the keys of the same blocks here.
     renamed: Few<BlockKey, BlockKey>,
     /// Inserted texts that wait for the end of a call, with their choices.
     deferred: Vec<(u32, Text)>,
     pub(crate) decisions: Vec<Decision>,
-    /// A verdict ended the stream: nothing leaves of what came after the frame in which the judge was asked.
+    /// The frame in which the judge was started whose verdict ended the stream: no later frame is written.
     ends_after: Option<u64>,
 }
 
-/// The step a hook is shown.
+/// The step of a hook that is due.
 #[derive(Debug)]
 pub(crate) struct Shown {
     pub(crate) step: u64,
     pub(crate) kind: ChunkKind,
-    /// What the part it is about waits for; a completion caused by another part has none.
+    /// The mark of the part of the step; a completion caused by another part has none.
     part: Option<Waiting>,
     choice: Option<u32>,
 }
 
-/// What [`StageState::advance`] found.
+/// The result of [`StageState::advance`].
 #[derive(Debug)]
 pub(crate) enum Advance {
-    /// A hook is to be called.
+    /// A hook is due.
     Hook,
-    /// A frame leaves as the first of all that came.
+    /// A frame passes without the queue.
     Leaves(Outgoing),
-    /// A frame was stepped through, and went to the queue.
+    /// A frame was stepped through and queued.
     Queued,
-    /// There is no more input.
+    /// The stage has no more input.
     Idle,
 }
 
-/// A judge that a hook asked.
+/// A judge that a hook started.
 pub(crate) struct Asked {
     pub(crate) key: BlockKey,
     pub(crate) within: Option<Duration>,
@@ -98,12 +98,12 @@ pub(crate) struct Asked {
     pub(crate) future: VerdictFuture,
 }
 
-/// What a commit asks the engine to do.
+/// The part of a commit that is left to the engine.
 #[derive(Default)]
 pub(crate) struct Committed {
     pub(crate) terminate: Option<Ending>,
     pub(crate) decide: Vec<Asked>,
-    /// The decisions over blocks that were discarded or replaced: their verdicts come too late.
+    /// The judges of blocks that were settled otherwise.
     pub(crate) settled: Vec<Ticket>,
     pub(crate) settle_after: Vec<(BlockKey, Duration, Verdict)>,
 }
@@ -152,14 +152,14 @@ impl StageState {
         self.desk().push(frame);
     }
 
-    /// There is nothing to do: what is needed only for work is given back.
+    /// Gives back the desk, if there is nothing on it.
     pub(crate) fn rest(&mut self) {
         if self.is_drained() {
             self.desk.take().into_iter().for_each(Desk::give_back);
         }
     }
 
-    /// Whether a hook is to be called.
+    /// Returns whether a hook is due.
     pub(crate) fn is_shown(&self) -> bool {
         self.desk.as_ref().is_some_and(|desk| desk.shown.is_some())
     }
@@ -176,29 +176,29 @@ impl StageState {
         self.desk.as_mut()?.under_way.as_mut()
     }
 
-    /// The part at hand.
+    /// The current part.
     fn part(&mut self) -> Option<&mut Part> {
         self.under_way()?.part()
     }
 
-    /// The block of the part at hand, if that is payload.
+    /// The block of the current part, if the part is payload.
     fn payload_at_hand(&mut self) -> Option<BlockKey> {
         self.part().filter(|part| part.delta.kind.is_payload())?.key
     }
 
-    /// How many bytes the frame under way has.
+    /// The bytes of the current frame.
     fn frame_bytes(&self) -> usize {
         let under_way = self.desk.as_ref().and_then(|desk| desk.under_way.as_ref());
         under_way.map_or(0, |under_way| under_way.queued.bytes())
     }
 
-    /// How many bytes of frames it has and has not let go.
+    /// The bytes of the frames in the stage.
     pub(crate) fn held(&self) -> usize {
         let input = self.desk.as_ref().map_or(0, |desk| desk.input_bytes);
         self.queue.bytes() + input + self.frame_bytes()
     }
 
-    /// Steps through a frame up to the next hook or its end. What may leave behind it goes to `out`.
+    /// Steps through a frame up to the next hook or its end. Frames that pass by that go to `out`.
     pub(crate) fn advance(&mut self, now: Duration, out: &mut Vec<Outgoing>) -> Result<Advance, Error> {
         loop {
             let under_way = self.desk.as_mut().and_then(|desk| desk.next());
@@ -228,14 +228,14 @@ impl StageState {
         }
     }
 
-    /// The part at hand made a step. True if the policy is shown it.
+    /// Handles a step of the current part. Returns whether the policy is shown it.
     fn stepped(&mut self, transition: Transition, now: Duration) -> bool {
         self.step += 1;
         match transition {
             Transition::Completed(key) => {
                 self.accounts.get_mut(key).closed = true;
-                // Where the frame has said something of a block already, it may have been this one: the stage behind gets all of it
-                // at once, and sees for itself.
+                // An earlier part of the frame may belong to this block. The next stage then gets the whole frame at once, and finds the
+                // completion itself.
                 let is_first =
                     self.hands_on && self.under_way().is_some_and(|under_way| !under_way.has_said());
                 if is_first && self.fold.is_surely_over(key) {
@@ -277,17 +277,17 @@ impl StageState {
         Context::new(self.step, now, choice, &self.fold.state, &self.accounts, request, traits)
     }
 
-    /// Whether it failed open.
+    /// Returns whether the policy failed open.
     pub(crate) fn is_bypassed(&self) -> bool {
         self.bypassed
     }
 
-    /// Whether every frame it was given has been stepped through.
+    /// Returns whether every frame was stepped through.
     pub(crate) fn is_drained(&self) -> bool {
         self.desk.as_ref().is_none_or(|desk| desk.is_empty())
     }
 
-    /// Lets the part at hand go as it came, without a look at it.
+    /// Passes the current part unchanged, without a step.
     fn pass_by(&mut self) {
         let under_way = self.desk.as_mut().and_then(|desk| desk.under_way.as_mut());
         let Some(under_way) = under_way else { return };
@@ -297,8 +297,8 @@ impl StageState {
         under_way.go_on(Waiting::default());
     }
 
-    /// The stage before has let go all of a block, and says that it is complete: what comes next, and would tell it, may be
-    /// held there.
+    /// Handles the completion that the stage before passes on when it has released all of a block: the delta that would show it may be held there.
+    /// Returns whether the policy is shown it.
     fn told_complete(&mut self) -> bool {
         let under_way = self.desk.as_mut().and_then(|desk| desk.under_way.as_mut());
         let Some(under_way) = under_way else { return false };
@@ -316,7 +316,7 @@ impl StageState {
         self.show_completion(key, choice)
     }
 
-    /// Shows the policy that a block is complete, if it looks at the block.
+    /// Shows a completion to the policy, if the policy needs the block. Returns whether it does.
     fn show_completion(&mut self, key: BlockKey, choice: Option<u32>) -> bool {
         let is_shown = self.watches(key);
         if is_shown {
@@ -334,7 +334,7 @@ impl StageState {
         !self.bypassed && self.needs.of(&self.fold.state.blocks[key.index()]) != Attention::Nothing
     }
 
-    /// Goes on behind the part at hand, which waits in the queue.
+    /// Moves on behind the current part, with its mark.
     fn queue(&mut self, waiting: Waiting) {
         let under_way = self.desk.as_mut().and_then(|desk| desk.under_way.as_mut());
         let Some(under_way) = under_way else { return };
@@ -362,7 +362,7 @@ impl StageState {
     }
 }
 
-/// The word that a block is complete.
+/// The completion of a block, for the next stage.
 fn completion(choice: u32, key: BlockKey) -> Part {
     let delta = Delta { choice: Some(choice), ..Delta::stream(DeltaKind::Completed) };
     Part { delta, key: Some(key), fate: Fate::Kept }

@@ -1,4 +1,4 @@
-//! A part that was folded: what it waits for, and whether the policy is shown it.
+//! Parts that were folded: their marks, and whether the policy is shown them.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::text_calls::Searched;
 use crate::wire::{Fate, Part};
 
 impl StageState {
-    /// The part at hand was folded: marks it, and shows it if the policy needs to see it.
+    /// Marks the current part, which was folded. Returns whether the policy is shown it.
     pub(super) fn folded(&mut self, key: Option<BlockKey>, disagrees: bool, now: Duration) -> bool {
         self.insert_deferred();
         let Some(part) = self.part() else { return false };
@@ -53,7 +53,7 @@ impl StageState {
         is_shown
     }
 
-    /// The part at hand is a copy that says something else than the deltas did.
+    /// Drops the current part, a copy that disagrees with the deltas of its block.
     fn drop_copy(&mut self, key: Option<BlockKey>) {
         if let Some(part) = self.part() {
             part.fate = Fate::Dropped;
@@ -65,7 +65,7 @@ impl StageState {
         self.queue(Waiting::default());
     }
 
-    /// The part at hand is payload: who decides over it depends on how closely the policy looks.
+    /// Decides over the current part, which is payload, or shows it, by the attention of the policy.
     fn payload(&mut self, key: BlockKey, completes: bool, now: Duration) -> bool {
         let under_way = self.desk.as_mut().and_then(|desk| desk.under_way.as_mut());
         let Some(part) = under_way.and_then(|under_way| under_way.part()) else { return false };
@@ -111,7 +111,7 @@ impl StageState {
         }
     }
 
-    /// What the part at hand, which is not payload, waits for.
+    /// The mark of the current part, which is not payload.
     fn follow(&mut self, key: Option<BlockKey>) -> Mark {
         let under_way = self.desk.as_ref().and_then(|desk| desk.under_way.as_ref());
         let Some((Part { delta, .. }, _)) = under_way.and_then(UnderWay::shown) else { return Mark::Decided };
@@ -151,13 +151,13 @@ impl StageState {
                 }
                 Mark::Closes
             }
-            // What the policy does not look at it cannot drop: the opening need not wait for it.
+            // A policy cannot drop a block that it does not need: the opening need not wait.
             (DeltaKind::Start { channel }, _) if self.ignores(*channel) => Mark::Decided,
             (DeltaKind::Start { .. }, _) if !reasoning && block.is_some() => Mark::Opens,
             (DeltaKind::Stop | DeltaKind::Meta, _) if !reasoning && block.is_some() => Mark::Closes,
             (DeltaKind::Copy(_), Slot::At { .. }) => Mark::Copies,
             (DeltaKind::Copy(_), _) => Mark::Rides,
-            // One that speaks of nothing that has come can only speak of what comes.
+            // An annotation without payload before it belongs to the payload behind it.
             (DeltaKind::Annotation { ahead }, _) if *ahead || key.is_none() => {
                 self.queue.waits_ahead(delta.choice.unwrap_or(0));
                 Mark::RidesAhead { seq: self.step }
@@ -175,7 +175,7 @@ impl StageState {
         }
     }
 
-    /// Whether text of this channel passes the policy by.
+    /// Returns whether text of this channel passes without the policy.
     fn ignores(&self, channel: Channel) -> bool {
         let may_hold_calls = match self.text_calls {
             Searched::Nothing => false,
