@@ -7,6 +7,7 @@ use crate::block::{BlockKey, StreamBlock, TextBlock};
 use crate::delta::{Channel, DeltaKind};
 use crate::engine::queue;
 use crate::engine::spec::Spec;
+use crate::engine::stage::StageState;
 use crate::few::Few;
 use crate::policy::Attention;
 use crate::record::Action;
@@ -24,6 +25,8 @@ pub(super) struct JoinedTexts {
     several: bool,
     /// The ends of what has left, by channel.
     ends: Few<String>,
+    /// How much of the block had left the general way when the lane was taken.
+    lane_from: usize,
 }
 
 impl JoinedTexts {
@@ -32,7 +35,14 @@ impl JoinedTexts {
         let specs = specs.iter().enumerate().filter(|(_, spec)| !spec.watching);
         let joined = specs.filter_map(|(stage, spec)| Some((stage, Arc::clone(spec.needs.scrubs_joined()?))));
         joined
-            .map(|(stage, scrub)| Self { stage, scrub, first: None, several: false, ends: Few::default() })
+            .map(|(stage, scrub)| Self {
+                stage,
+                scrub,
+                first: None,
+                several: false,
+                ends: Few::default(),
+                lane_from: 0,
+            })
             .collect()
     }
 }
@@ -59,7 +69,7 @@ impl Engine {
 
     /// As [`without_joined`](Self::without_joined), of one policy and one part. The reason, if the part changed.
     fn without_joined_part(&mut self, at: usize, frame: &mut Outgoing, part: usize) -> Option<String> {
-        let JoinedTexts { stage, scrub, first, several, ends } = &mut self.joined[at];
+        let JoinedTexts { stage, scrub, first, several, ends, .. } = &mut self.joined[at];
         let said = &frame.parts[part];
         let (DeltaKind::Text { channel, text }, Some(choice)) = (&said.delta.kind, said.delta.choice) else {
             return None;
@@ -76,11 +86,15 @@ impl Engine {
             return None;
         }
         // From here on every text goes the general way.
-        self.lane.is_on = false;
-        let Remainder { rest, reason } = Remainder::of(end, text, &**scrub)?;
+        self.lane.turn_off();
+        let Some(Remainder { rest, reason }) = Remainder::of(end_of(end), text, &**scrub) else {
+            add(end, text);
+            return None;
+        };
         // What is signed is never edited (rule 22).
-        let is_signed = said.key.is_some_and(|key| self.is_signed(key));
+        let is_signed = said.key.is_some_and(|key| is_signed(&self.stages, key));
         let rest = if is_signed { String::new() } else { rest };
+        add(end, &rest);
         let said = &mut frame.parts[part];
         said.fate = queue::edited(said.fate);
         queue::replace_body(&mut said.delta.kind, &rest, None);
@@ -92,20 +106,22 @@ impl Engine {
         Some(reason.unwrap_or_else(|| "texts of several choices".to_owned()))
     }
 
-    /// Texts of these blocks have left by the lane, one for each stage: all that the stage has of the block, since nothing is
-    /// held there.
-    pub(super) fn glided(&mut self, blocks: &[BlockKey]) {
-        for JoinedTexts { stage, ends, .. } in &mut self.joined {
+    /// What comes next of these blocks, one for each stage, may leave by the lane.
+    pub(super) fn glides(&mut self, blocks: &[BlockKey]) {
+        for JoinedTexts { stage, lane_from, .. } in &mut self.joined {
             let block = blocks.get(*stage).and_then(|key| self.stages[*stage].fold.state.block(*key));
-            if let Some((block, channel)) = block.and_then(|block| Some((block, block.channel()?))) {
-                end_of(block.body()).clone_into(ends.or_default(place(channel)));
-            }
+            *lane_from = block.map_or(0, |block| block.body().len());
         }
     }
 
-    fn is_signed(&self, key: BlockKey) -> bool {
-        let block = self.stages.get(key.stage()).and_then(|stage| stage.fold.state.block(key));
-        block.and_then(StreamBlock::as_text).is_some_and(TextBlock::is_signed)
+    /// Texts of these blocks have left by the lane: all that has come of them since, since nothing is held there.
+    pub(super) fn glided(&mut self, blocks: &[BlockKey]) {
+        for JoinedTexts { stage, ends, lane_from, .. } in &mut self.joined {
+            let block = blocks.get(*stage).and_then(|key| self.stages[*stage].fold.state.block(*key));
+            if let Some((block, channel)) = block.and_then(|block| Some((block, block.channel()?))) {
+                add(ends.or_default(place(channel)), block.body().get(*lane_from..).unwrap_or_default());
+            }
+        }
     }
 }
 
@@ -116,6 +132,11 @@ fn add(end: &mut String, text: &str) {
     if end.len() > 8 * kept {
         end.drain(..end.len() - kept);
     }
+}
+
+fn is_signed(stages: &[StageState], key: BlockKey) -> bool {
+    let block = stages.get(key.stage()).and_then(|stage| stage.fold.state.block(key));
+    block.and_then(StreamBlock::as_text).is_some_and(TextBlock::is_signed)
 }
 
 fn place(channel: Channel) -> u32 {

@@ -410,6 +410,12 @@ pub trait Writer: fmt::Debug + Send {
         false
     }
 
+    /// As [`is_plain`](Self::is_plain), of a frame that differs from the one before it only in the values of
+    /// [holes](WireFormat::holes), where that one was written as its bytes.
+    fn is_plain_again(&self) -> bool {
+        self.is_plain()
+    }
+
     /// Why the frame that was written last was written anew although every part of it was kept: it was not plain
     /// (rule 28). Asked once after each frame.
     fn normalised(&mut self) -> Option<Odd> {

@@ -127,6 +127,11 @@ pub(super) trait Grammar: WholeBody + fmt::Debug + Send {
         false
     }
 
+    /// Whether frames that say a text twice would be written as their bytes, as far as the format knows.
+    fn copies_pass(&self) -> bool {
+        true
+    }
+
     /// How many bytes of frames wait to be written.
     fn held(&self) -> usize {
         0
@@ -197,6 +202,10 @@ impl<G: Grammar> Writer for FormatWriter<G> {
     }
 
     fn is_plain(&self) -> bool {
+        self.is_plain_again() && self.0.copies_pass()
+    }
+
+    fn is_plain_again(&self) -> bool {
         let state = self.0.state();
         state.sink.is_at_border() && !state.turns.has_ended() && self.0.is_idle()
     }
