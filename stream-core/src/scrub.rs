@@ -15,7 +15,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use self::joints::Joints;
-pub(crate) use self::joints::{Remainder, end_of};
+pub(crate) use self::joints::{Remainder, end_of, has_pieces};
 pub(crate) use self::known::ShownTexts;
 use crate::policy::Replacement;
 use crate::sse::Frame;
@@ -37,12 +37,16 @@ pub trait Scrub: fmt::Debug + Send + Sync {
     }
 }
 
-/// A frame with other strings.
+/// What a search of a frame came to.
 #[derive(Debug)]
-pub(crate) struct Scrubbed {
-    pub(crate) frame: Frame,
-    /// Why, as the policy said.
-    pub(crate) reason: Option<String>,
+pub(crate) enum Scrubbed {
+    /// All strings were searched, and nothing was found, not even in what blocks show. Nothing of the frame is put together
+    /// with other frames.
+    Clean,
+    /// All strings stay.
+    Kept,
+    /// The frame with other strings, and why, as the policy said.
+    Changed { frame: Frame, reason: Option<String> },
 }
 
 /// The strings of frames, as one policy wants them.
@@ -64,26 +68,38 @@ impl Scrubber {
         self.scrub.scrub(&String::from_utf8_lossy(bytes)).is_some()
     }
 
-    /// The frame with other strings; `None` if all stay.
+    /// Whether something is found in a string of a document: `inside` stands between its quotes, as JSON.
+    pub(crate) fn finds_in_string(&self, inside: &str) -> bool {
+        let text = document::string_of(inside, || format!("\"{inside}\""));
+        !text.is_empty() && self.scrub.scrub(&text).is_some()
+    }
+
+    /// Whether something is found in a whole number of a document.
+    pub(crate) fn finds_in_number(&self, digits: &str) -> bool {
+        document::is_searched(digits) && self.scrub.scrub(digits).is_some()
+    }
+
+    /// Searches the strings of a frame.
     pub(crate) fn frame(
         &mut self,
         frame: &Frame,
         known: &ShownTexts<'_>,
         format: &dyn WireFormat,
         whole: bool,
-    ) -> Option<Scrubbed> {
+    ) -> Scrubbed {
         let mut reason = None;
         let data = frame.data().or_else(|| frame.lenient_data());
         let Some(data) = data else {
-            let found = self.scrub.scrub(&String::from_utf8_lossy(frame.raw()))?;
-            return Some(Scrubbed { frame: Frame::filler(), reason: found.reason });
+            return match self.scrub.scrub(&String::from_utf8_lossy(frame.raw())) {
+                Some(found) => Scrubbed::Changed { frame: Frame::filler(), reason: found.reason },
+                None => Scrubbed::Kept,
+            };
         };
         let around = !whole && self.is_found_around(frame, &data, &mut reason);
-        let document = std::str::from_utf8(&data).ok()?;
+        let Ok(document) = std::str::from_utf8(&data) else { return Scrubbed::Kept };
         let mut found = document::search(document, &self.last, known, &*self.scrub);
-        if !whole {
-            self.joints.search(document, format, &*self.scrub, &mut found);
-        }
+        let is_joined = !whole && self.joints.search(document, format, &*self.scrub, &mut found);
+        let is_clean = found.is_nothing() && !is_joined && !around;
         // What is found in a block's own text would be found in the same bytes of a frame without the block.
         self.remember(if found.is_nothing() { &data } else { b"" });
         reason = reason.or_else(|| found.reason.clone());
@@ -93,10 +109,10 @@ impl Scrubber {
         };
         let changed = found.changed(known, |marked| shown(&with(marked), format, whole));
         if !around && changed.is_none() {
-            return None;
+            return if is_clean { Scrubbed::Clean } else { Scrubbed::Kept };
         }
         let frame = with(changed.as_deref().unwrap_or(document));
-        Some(Scrubbed { frame, reason })
+        Scrubbed::Changed { frame, reason }
     }
 
     /// Whether something is found in the lines around the data: comments, ids, names of events.

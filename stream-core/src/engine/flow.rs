@@ -89,11 +89,12 @@ impl Engine {
         if let (Some(observer), Some(frame)) = (&mut self.observer, &frame.frame) {
             observer.input(frame.raw());
         }
-        if let Err(error) = self.scrub(&mut frame) {
-            return self.close_for(0, error);
-        }
+        let strings = match self.scrub(&mut frame) {
+            Ok(strings) => strings,
+            Err(error) => return self.close_for(0, error),
+        };
         if let Some(format) = self.reader.format().filter(|_| self.lane.is_on) {
-            self.lane.saw(&frame, &**format);
+            self.lane.saw(&frame, &**format, strings);
         }
         match &mut self.text_calls {
             Some(text_calls) => {
@@ -146,10 +147,9 @@ impl Engine {
             }
             self.stages.push(stage);
         }
-        let looks_at_strings = self.specs.iter().any(|spec| spec.scrubber.is_some());
         let watches = self.specs.iter().any(|spec| spec.watching);
         let may_glide = self.config.lane && self.text_calls.is_none() && !format.holes().is_empty();
-        self.lane = Lane::new(may_glide && !looks_at_strings && !watches && !self.is_whole);
+        self.lane = Lane::new(may_glide && !watches && !self.is_whole, self.scrubs());
         self.record_early();
     }
 

@@ -24,6 +24,8 @@ pub(super) struct JoinedTexts {
     several: bool,
     /// The ends of the texts that were written, by channel.
     ends: Few<String>,
+    /// How much of the block had left the general way when the lane was taken.
+    lane_from: usize,
 }
 
 impl JoinedTexts {
@@ -32,7 +34,14 @@ impl JoinedTexts {
         let specs = specs.iter().enumerate().filter(|(_, spec)| !spec.watching);
         let joined = specs.filter_map(|(stage, spec)| Some((stage, Arc::clone(spec.needs.scrubs_joined()?))));
         joined
-            .map(|(stage, scrub)| Self { stage, scrub, first: None, several: false, ends: Few::default() })
+            .map(|(stage, scrub)| Self {
+                stage,
+                scrub,
+                first: None,
+                several: false,
+                ends: Few::default(),
+                lane_from: 0,
+            })
             .collect()
     }
 }
@@ -58,7 +67,7 @@ impl Engine {
 
     /// Takes such matches of one policy out of one part. Returns the reason, if the part changed.
     fn without_joined_part(&mut self, at: usize, frame: &mut Outgoing, part: usize) -> Option<String> {
-        let JoinedTexts { stage, scrub, first, several, ends } = &mut self.joined[at];
+        let JoinedTexts { stage, scrub, first, several, ends, .. } = &mut self.joined[at];
         let said = &frame.parts[part];
         let (DeltaKind::Text { channel, text }, Some(choice)) = (&said.delta.kind, said.delta.choice) else {
             return None;
@@ -75,13 +84,17 @@ impl Engine {
             return None;
         }
         // From here on no text takes the lane.
-        self.lane.is_on = false;
-        let Remainder { rest, reason } = Remainder::of(end, text, &**scrub)?;
+        self.lane.turn_off();
+        let Some(Remainder { rest, reason }) = Remainder::of(end_of(end), text, &**scrub) else {
+            add(end, text);
+            return None;
+        };
         // What is signed is never edited (rule 22).
         let is_signed =
             |key: BlockKey| self.stages.get(key.stage()).is_some_and(|stage| stage.is_signed(key));
         let is_signed = said.key.is_some_and(is_signed);
         let rest = if is_signed { String::new() } else { rest };
+        add(end, &rest);
         let said = &mut frame.parts[part];
         said.fate = queue::edited(said.fate);
         queue::replace_body(&mut said.delta.kind, &rest, None);
@@ -93,12 +106,21 @@ impl Engine {
         Some(reason.unwrap_or_else(|| "texts of several choices".to_owned()))
     }
 
-    /// Notes texts that the lane has written, by the block of each stage. The text of the block is all of it, since nothing is held there.
+    /// Notes how much of each stage's block was written before the lane was taken.
+    pub(super) fn glides(&mut self, blocks: &[BlockKey]) {
+        for JoinedTexts { stage, lane_from, .. } in &mut self.joined {
+            let block = blocks.get(*stage).and_then(|key| self.stages[*stage].fold.state.block(*key));
+            *lane_from = block.map_or(0, |block| block.body().len());
+        }
+    }
+
+    /// Notes texts that the lane has written, by the block of each stage: all that was added to the block since the lane was taken,
+    /// since nothing is held there.
     pub(super) fn glided(&mut self, blocks: &[BlockKey]) {
-        for JoinedTexts { stage, ends, .. } in &mut self.joined {
+        for JoinedTexts { stage, ends, lane_from, .. } in &mut self.joined {
             let block = blocks.get(*stage).and_then(|key| self.stages[*stage].fold.state.block(*key));
             if let Some((block, channel)) = block.and_then(|block| Some((block, block.channel()?))) {
-                end_of(block.body()).clone_into(ends.or_default(place(channel)));
+                add(ends.or_default(place(channel)), block.body().get(*lane_from..).unwrap_or_default());
             }
         }
     }

@@ -26,8 +26,10 @@ struct Change {
 }
 
 impl Found<'_> {
-    /// Puts something else in the place of a string, unless something was found there already.
+    /// Puts something else in the place of a string, whatever was found there before.
     pub(super) fn change(&mut self, start: usize, end: usize, new: String, reason: Option<String>) {
+        self.changes.retain(|change| change.start != start);
+        self.doubtful.retain(|change| change.start != start);
         self.changes.push(Change { start, end, new });
         self.reason = self.reason.take().or(reason);
     }
@@ -129,19 +131,12 @@ pub(super) fn search<'a>(
                 if is_word && super::is_word(inner) && !matches!(inner, "logprobs" | "logprobsResult") {
                     continue;
                 }
-                if inner.contains('\\') {
-                    json::unquote(&document[start..at]).map_or(Cow::Borrowed(inner), Cow::Owned)
-                } else {
-                    Cow::Borrowed(inner)
-                }
+                string_of(inner, || &document[start..at])
             }
             b'-' | b'0'..=b'9' => {
                 at = end_of_number(bytes, at);
-                // A fraction that looks like a number of some kind is none.
                 match &document[start..at] {
-                    whole if whole.len() > SHORTEST && whole.bytes().all(|byte| byte.is_ascii_digit()) => {
-                        Cow::Borrowed(whole)
-                    }
+                    number if is_searched(number) => Cow::Borrowed(number),
                     _ => continue,
                 }
             }
@@ -191,6 +186,19 @@ pub(super) fn search<'a>(
         }
     }
     all
+}
+
+/// What a string says that has this between its quotes.
+pub(super) fn string_of<Q: AsRef<str>>(inner: &str, quoted: impl FnOnce() -> Q) -> Cow<'_, str> {
+    match inner.contains('\\') {
+        true => json::unquote(quoted().as_ref()).map_or(Cow::Borrowed(inner), Cow::Owned),
+        false => Cow::Borrowed(inner),
+    }
+}
+
+/// Whether a number is long enough to be searched. A fraction that looks like a number of some kind is none.
+pub(super) fn is_searched(number: &str) -> bool {
+    number.len() > SHORTEST && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn end_of_string(bytes: &[u8], start: usize) -> usize {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::document::Found;
 use super::{Scrub, logprobs};
 use crate::json;
-use crate::wire::{PieceName, WireFormat};
+use crate::wire::{Piece, PieceName, WireFormat};
 
 /// The ends of what has been said so far, by the names of the pieces.
 #[derive(Debug, Default)]
@@ -13,41 +13,71 @@ pub(super) struct Joints(HashMap<PieceName, String>);
 
 impl Joints {
     /// Searches the pieces of a document behind those before them: what begins in an earlier frame, which has left, does not
-    /// end in this one.
+    /// end in this one. Answers whether there are any that say something.
     pub(super) fn search(
         &mut self,
         document: &str,
         format: &dyn WireFormat,
         scrub: &dyn Scrub,
         found: &mut Found<'_>,
-    ) {
-        for piece in format.pieces(document) {
-            let start = (piece.raw().as_ptr() as usize).wrapping_sub(document.as_ptr() as usize);
-            let stop = start.saturating_add(piece.raw().len());
-            if document.get(start..stop) != Some(piece.raw()) {
+    ) -> bool {
+        let mut any = false;
+        let pieces = format.pieces(document);
+        // A piece with two names stands there twice.
+        for same in pieces.chunk_by(|one, next| std::ptr::eq(one.raw(), next.raw())) {
+            let Some(raw) = same.first().map(Piece::raw) else { continue };
+            let start = (raw.as_ptr() as usize).wrapping_sub(document.as_ptr() as usize);
+            let stop = start.saturating_add(raw.len());
+            let says = says(raw);
+            any |= !says.is_empty();
+            if document.get(start..stop) != Some(raw) || says.is_empty() {
                 continue;
             }
-            let is_string = piece.raw().starts_with('"');
-            let says = match is_string {
-                true => json::unquote(piece.raw()).unwrap_or_default(),
-                false => logprobs::spelled(piece.raw()),
-            };
+            let is_string = raw.starts_with('"');
             let put = |text: &str| if is_string { json::quote(text) } else { "null".to_owned() };
-            if says.is_empty() {
-                continue;
-            }
-            if !self.0.contains_key(&piece.name()) && self.0.len() >= MOST {
+            let new = same.iter().filter(|piece| !self.0.contains_key(&piece.name())).count();
+            if self.0.len() + new > MOST {
                 found.change(start, stop, put(""), None);
                 continue;
             }
-            let end = self.0.entry(piece.name()).or_default();
-            if scrub.scrub(&says).is_some() {
-                // It is taken out already.
-                end.clear();
-            } else if let Some(Remainder { rest, reason }) = Remainder::of(end, &says, scrub) {
-                found.change(start, stop, put(&rest), reason);
+            // What is found in the piece itself is taken out already; tokens go as a whole.
+            let leaves = |text: &str| if is_string { text.to_owned() } else { String::new() };
+            let own = scrub.scrub(&says).map(|own| leaves(own.body()));
+            let mut text = own.unwrap_or(says);
+            let mut joined = None;
+            for round in 0..=ROUNDS {
+                let ends = same.iter().filter_map(|piece| self.0.get(&piece.name()));
+                let mut ends = ends.filter(|_| !text.is_empty());
+                let Some(Remainder { rest, reason }) = ends.find_map(|end| Remainder::of(end, &text, scrub))
+                else {
+                    break;
+                };
+                text = if round < ROUNDS { leaves(&rest) } else { String::new() };
+                joined = Some(reason);
+            }
+            if let Some(reason) = joined {
+                found.change(start, stop, put(&text), reason);
+            }
+            for piece in same {
+                let end = self.0.entry(piece.name()).or_default();
+                end.push_str(end_of(&text));
+                end.drain(..end.len() - end_of(end).len());
             }
         }
+        any
+    }
+}
+
+/// Whether a document has pieces that say something.
+pub(crate) fn has_pieces(document: &str, format: &dyn WireFormat) -> bool {
+    format.pieces(document).iter().any(|piece| !says(piece.raw()).is_empty())
+}
+
+/// What a piece says: a string, or log probabilities.
+fn says(raw: &str) -> String {
+    match raw.starts_with('"') {
+        true => json::unquote(raw).unwrap_or_default(),
+        false => logprobs::spelled(raw),
     }
 }
 
@@ -59,24 +89,17 @@ pub(crate) struct Remainder {
 }
 
 impl Remainder {
-    /// Searches a text behind the end of what was said before it, and adds the text to that. `None` if it stays as it came.
-    pub(crate) fn of(end: &mut String, says: &str, scrub: &dyn Scrub) -> Option<Self> {
-        let before = end.len();
-        end.push_str(says);
-        let found = if before > 0 { scrub.scrub(end) } else { None };
-        let joined = found.map(|found| {
-            let body = found.body();
-            let both = end.bytes().zip(body.bytes()).take(before);
-            let kept = both.take_while(|(old, new)| old == new).count();
-            let rest = body.char_indices().find(|(at, _)| *at >= kept).map_or("", |(at, _)| &body[at..]);
-            Self { rest: rest.to_owned(), reason: found.reason.clone() }
-        });
-        if joined.is_some() {
-            end.clear();
+    /// Searches a text behind the end of what was said before it. `None` if it stays as it came.
+    pub(crate) fn of(end: &str, says: &str, scrub: &dyn Scrub) -> Option<Self> {
+        if end.is_empty() {
+            return None;
         }
-        let cut = end.len() - end_of(end).len();
-        end.drain(..cut);
-        joined
+        let both = [end, says].concat();
+        let found = scrub.scrub(&both)?;
+        let body = found.body();
+        let kept = both.bytes().zip(body.bytes()).take(end.len()).take_while(|(old, new)| old == new).count();
+        let rest = body.char_indices().find(|(at, _)| *at >= kept).map_or("", |(at, _)| &body[at..]);
+        Some(Self { rest: rest.to_owned(), reason: found.reason.clone() })
     }
 }
 
@@ -91,6 +114,9 @@ pub(crate) fn end_of(text: &str) -> &str {
 
 /// The most pieces whose ends are kept; strings of more names do not leave.
 const MOST: usize = 1 << 14;
+
+/// How often a piece of several names is searched again behind the end of each, without what was found behind another.
+const ROUNDS: usize = 3;
 
 /// How much is kept of each, in bytes: longer than what patterns match.
 const LONGEST: usize = 512;

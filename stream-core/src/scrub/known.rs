@@ -55,7 +55,9 @@ impl<'a> ShownTexts<'a> {
     fn arguments(&mut self, arguments: Option<&'a str>) {
         let Some(arguments) = arguments else { return };
         self.texts.insert(arguments);
-        if arguments.starts_with(['{', '[']) {
+        // A piece of arguments that stands in the frame as a string may begin as the frame does.
+        let is_whole = || serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok();
+        if arguments.starts_with(['{', '[']) && is_whole() {
             self.values.push(arguments);
         }
     }

@@ -416,6 +416,12 @@ pub trait Writer: fmt::Debug + Send {
         false
     }
 
+    /// As [`is_plain`](Self::is_plain), of a frame that differs from the one before it only in the values of
+    /// [holes](WireFormat::holes), where that one was written as its bytes.
+    fn is_plain_again(&self) -> bool {
+        self.is_plain()
+    }
+
     /// The reason why the last frame was written anew although all of its parts were kept: the frame was not plain
     /// (rule 28). The engine calls this method once after each frame.
     fn normalised(&mut self) -> Option<Odd> {

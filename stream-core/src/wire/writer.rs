@@ -133,6 +133,11 @@ pub(super) trait Grammar: WholeBody + fmt::Debug + Send {
         false
     }
 
+    /// Whether frames that say a text twice are written as their bytes, as far as the format knows.
+    fn copies_pass(&self) -> bool {
+        true
+    }
+
     /// The number of bytes in frames that wait to be written.
     fn held(&self) -> usize {
         0
@@ -203,6 +208,10 @@ impl<G: Grammar> Writer for FormatWriter<G> {
     }
 
     fn is_plain(&self) -> bool {
+        self.is_plain_again() && self.0.copies_pass()
+    }
+
+    fn is_plain_again(&self) -> bool {
         let state = self.0.state();
         state.sink.is_at_border() && !state.turns.has_ended() && self.0.is_idle()
     }

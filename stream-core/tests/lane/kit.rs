@@ -8,8 +8,8 @@ use futures::FutureExt as _;
 use stream_core::engine::{Input, Output};
 use stream_core::{
     Attention, Chain, Chunk, ChunkKind, Config, Context, Decide, End, Ending, Engine, Limits, Needs,
-    Passthrough, Policy, PolicyError, Release, Replacement, Request, Stage, StreamState, SyncPolicy, Verdict,
-    async_trait, each_call,
+    Passthrough, Policy, PolicyError, Release, Replacement, Request, Scrub, Stage, StreamState, SyncPolicy,
+    Verdict, async_trait, each_call,
 };
 
 /// What hooks saw, in order.
@@ -23,6 +23,8 @@ pub(crate) enum Act {
     Empty,
     Drop,
     Hold,
+    /// Holds the text until the next one.
+    HoldOne,
     SendAndFlush,
     SayBefore,
     SayBehind,
@@ -67,7 +69,11 @@ impl Look {
             kind => self.of_calls && kind == ChunkKind::ToolCall,
         };
         self.texts += usize::from(is_text);
-        let act = if is_text && self.texts.is_multiple_of(self.every) { self.act } else { Act::Send };
+        let act = match (is_text, self.texts % self.every, self.act) {
+            (true, 0, act) => act,
+            (true, 1, Act::HoldOne) => Act::SendAndFlush,
+            _ => Act::Send,
+        };
         let block = chunk.block();
         match act {
             Act::Send => ctx.send(chunk),
@@ -77,7 +83,7 @@ impl Look {
             }
             Act::Empty => ctx.send(chunk.with_text("")),
             Act::Drop => {}
-            Act::Hold => ctx.buffer(chunk),
+            Act::Hold | Act::HoldOne => ctx.buffer(chunk),
             Act::SendAndFlush => {
                 ctx.send(chunk);
                 ctx.flush();
@@ -175,6 +181,26 @@ fn calls(name: &'static str, log: &Log, act: Act, every: usize) -> Look {
     Look { needs, of_calls: true, ..look(name, log, act, every) }
 }
 
+/// Finds a word, however it is written, and numbers that start with these digits.
+#[derive(Debug)]
+pub(crate) struct Secrets(pub(crate) &'static str, pub(crate) &'static str);
+
+impl Scrub for Secrets {
+    fn scrub(&self, text: &str) -> Option<Replacement> {
+        let Self(word, digits) = self;
+        let found = text.to_lowercase().contains(word) || text.starts_with(digits);
+        found.then(|| Replacement::text(text.to_lowercase().replace(word, "[w]").replace(digits, "[n]")))
+    }
+}
+
+const SECRETS: Secrets = Secrets("secret", "4111");
+
+/// Looks at text and at every other string.
+fn scrub(name: &'static str, log: &Log, act: Act, every: usize) -> Look {
+    let look = look(name, log, act, every);
+    Look { needs: look.needs.clone().structure(true).scrub(SECRETS).joined(SECRETS), ..look }
+}
+
 /// A chain by its name.
 pub(crate) type Made = (String, Make, Act);
 
@@ -182,7 +208,7 @@ type Make = fn(&Log, Act) -> Chain;
 
 /// Every chain that is tried.
 pub(crate) fn chains() -> Vec<Made> {
-    let plain: [(&str, Make); 13] = [
+    let plain: [(&str, Make); 19] = [
         ("nothing", |_, _| Chain::new().then(Passthrough)),
         ("gate", |_, _| Chain::new().then(each_call(|_, _| Verdict::Release))),
         ("gate that drops", |_, _| Chain::new().then(each_call(|_, _| Verdict::drop("no")))),
@@ -200,6 +226,24 @@ pub(crate) fn chains() -> Vec<Made> {
             Chain::new().then(each_call(|_, _| Verdict::Release)).then(look("b", log, Act::Send, 1))
         }),
         ("monitor", |log, _| Chain::new().then(Stage::new(look("a", log, Act::Shout, 2)).monitor())),
+        ("strings", |log, _| Chain::new().then(scrub("a", log, Act::Send, 1))),
+        ("strings alone", |log, _| {
+            let needs = Needs::nothing().scrub(SECRETS);
+            Chain::new().then(Look { needs, ..look("a", log, Act::Send, 1) })
+        }),
+        ("strings, some texts held", |log, _| Chain::new().then(scrub("a", log, Act::HoldOne, 4))),
+        ("strings of two", |log, _| {
+            let needs = Needs::nothing().content(Attention::Chunks).scrub(Secrets("hidden", "17"));
+            let second = Look { needs, ..look("b", log, Act::Send, 1) };
+            Chain::new().then(scrub("a", log, Act::Send, 1)).then(second)
+        }),
+        ("strings, failing open", |log, _| {
+            let first = Stage::new(scrub("a", log, Act::Fail, 7)).fail_open();
+            Chain::new().then(first).then(all("b", log, Act::Send, 1))
+        }),
+        ("strings in a dry run", |log, _| {
+            Chain::new().then(Stage::new(scrub("a", log, Act::Send, 1)).monitor())
+        }),
         ("completed", |log, _| {
             let needs = Needs::nothing().content(Attention::Completed);
             Chain::new().then(Look { needs, ..look("a", log, Act::Send, 1) })
@@ -226,11 +270,12 @@ pub(crate) fn chains() -> Vec<Made> {
     chains
 }
 
-const ACTS: [Act; 13] = [
+const ACTS: [Act; 14] = [
     Act::Shout,
     Act::Empty,
     Act::Drop,
     Act::Hold,
+    Act::HoldOne,
     Act::SendAndFlush,
     Act::SayBefore,
     Act::SayBehind,

@@ -7,5 +7,6 @@
 mod kit;
 mod mutated;
 mod same;
+mod strings;
 mod taken;
 mod waiting;

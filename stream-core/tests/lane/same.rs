@@ -68,6 +68,39 @@ fn every_script_of_many_blocks_is_the_same_with_the_lane_and_without() {
     }
 }
 
+/// Frames of two shapes, of which one says its text a second time: behind an edit that one is written anew.
+#[test]
+fn frames_of_two_shapes_are_the_same_with_the_lane_and_without() {
+    quiet();
+    let frame = |text: &str, more: &str| {
+        format!(
+            "data: {{\"id\":\"c\",\"model\":\"m\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}{more}}}]}}\n\n"
+        )
+    };
+    let kinds: [fn(&str) -> String; 4] = [
+        |_| String::new(),
+        |text| format!(",\"message\":{{\"content\":\"{text}\"}}"),
+        |_| ",\"logprobs\":null".to_owned(),
+        |_| ",\"logprobs\":{\"content\":[]}".to_owned(),
+    ];
+    for (first, second) in (0..4).flat_map(|first| (0..4).map(move |second| (first, second))) {
+        for every in 1..4 {
+            let frames = (0..24).map(|at| {
+                let text = format!("t{at} ");
+                let kind = if at / every % 2 == 0 { first } else { second };
+                Bytes::from(frame(&text, &kinds[kind](&text)))
+            });
+            let frames: Vec<Bytes> = frames.collect();
+            let whole = Bytes::from(frames.concat());
+            for chain in chains() {
+                let name = format!("{first} and {second}, every {every}");
+                assert_same(&name, &chain, &frames, &config());
+                assert_same(&name, &chain, std::slice::from_ref(&whole), &config());
+            }
+        }
+    }
+}
+
 #[test]
 fn limits_are_the_same_with_the_lane_and_without() {
     quiet();

@@ -1,5 +1,7 @@
 //! Arguments of calls: matched string by string, as the tool will read them.
 
+use std::borrow::Cow;
+
 use crate::matcher::{Hit, Patterns};
 
 /// What became of arguments.
@@ -50,12 +52,12 @@ pub(super) fn redact(arguments: &str, patterns: &Patterns, put: impl Fn(&Hit) ->
 
 /// What is found in a string once escapes in what it says are resolved too, as in JSON that is written into a string.
 pub(super) fn escaped_again(text: &str, patterns: &Patterns) -> Option<Hit> {
-    let mut text = text.to_owned();
+    let mut text = Cow::Borrowed(text);
     for _ in 0..MOST_ESCAPES {
         if !text.contains('\\') {
             return None;
         }
-        text = decode(&text);
+        text = Cow::Owned(decode(&text));
         if let Some(hit) = patterns.find_all(&text).into_iter().next() {
             return Some(hit);
         }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use stream_core::{
     Attention, Chain, Chunk, ChunkKind, Config, Context, End, Ending, Needs, Passthrough, PolicyError,
-    Request, StreamState, SyncPolicy, Verdict, each_call, wire,
+    Replacement, Request, Scrub, StreamState, SyncPolicy, Verdict, each_call, wire,
 };
 
 use super::drive::{Driven, drive};
@@ -22,14 +22,14 @@ pub fn lane(data: &[u8]) {
         Some(kind) => Config::default().format(wire::named(kind.name()).expect("a format of that name")),
         None => Config::default(),
     };
-    let (which, act, every) = (plan.below(4), plan.below(8), 1 + plan.below(8));
+    let (which, act, every) = (plan.below(6), plan.below(8), 1 + plan.below(8));
     let run = |allowed: bool, is_cut: bool| -> (Driven, Vec<String>) {
         let seen = Seen::default();
-        let look = Look { act, every, texts: 0, seen: Arc::clone(&seen) };
+        let look = Look { act, every, texts: 0, scrubs: which > 3, seen: Arc::clone(&seen) };
         let chain = match which {
             0 => Chain::new().then(Passthrough),
             1 => Chain::new().then(each_call(|_, _| Verdict::Release)),
-            2 => Chain::new().then(look),
+            2 | 4 => Chain::new().then(look),
             _ => Chain::new().then(each_call(|_, _| Verdict::drop("planned"))).then(look),
         };
         let config = config.clone().lane(allowed);
@@ -49,7 +49,20 @@ struct Look {
     act: usize,
     every: usize,
     texts: usize,
+    /// Whether every string of a frame is searched, too.
+    scrubs: bool,
     seen: Seen,
+}
+
+/// Finds two letters, and numbers that start with a digit.
+#[derive(Debug)]
+struct Letters;
+
+impl Scrub for Letters {
+    fn scrub(&self, text: &str) -> Option<Replacement> {
+        let found = text.contains("or") || text.starts_with('4');
+        found.then(|| Replacement::text(text.replace("or", "[..]").replace('4', "[.]")))
+    }
 }
 
 impl SyncPolicy for Look {
@@ -58,7 +71,8 @@ impl SyncPolicy for Look {
     }
 
     fn needs(&self, _: &Request) -> Needs {
-        Needs::nothing().content(Attention::Chunks).reasoning(Attention::Chunks)
+        let needs = Needs::nothing().content(Attention::Chunks).reasoning(Attention::Chunks);
+        if self.scrubs { needs.scrub(Letters).joined(Letters) } else { needs }
     }
 
     fn on_chunk(

@@ -105,10 +105,10 @@ impl Account {
         self.payload <= self.kept + self.dropped
     }
 
-    /// Whether some of it has left, and all that came of it left as it came.
-    pub(crate) fn is_untouched(&self) -> bool {
+    /// Whether some of it has left, and nothing of it waits.
+    pub(crate) fn is_running(&self) -> bool {
         let is_free = self.pending.is_none() && !self.gone && !self.closed && !self.waits();
-        is_free && self.kept > 0 && self.is_decided() && !self.is_touched() && self.hosts().is_empty()
+        is_free && self.kept > 0 && self.is_decided() && self.hosts().is_empty()
     }
 
     /// The outcome of the part that was held at `seq`, if it is settled.

@@ -6,6 +6,7 @@ use super::Says;
 use super::shape::{Gap, LONGEST, Shape};
 use crate::delta::Site;
 use crate::json;
+use crate::scrub::has_pieces;
 use crate::sse::{Frame, Framer};
 use crate::wire::{Decoded, Due, Fill, Hole, WireFormat};
 
@@ -13,12 +14,13 @@ use crate::wire::{Decoded, Due, Fill, Hole, WireFormat};
 /// the text.
 ///
 /// `None` where the format knows no holes, where the text cannot be found, and where a frame of that shape would be read in
-/// another way.
+/// another way. With `scrubs`, a frame of that shape has no strings that are put together with those of other frames.
 pub(super) fn learn(
     format: &dyn WireFormat,
     before: &[u8],
     frame: &Frame,
     said: (&Says, &Site),
+    scrubs: bool,
 ) -> Option<Shape> {
     let holes = format.holes();
     let (offset, end) = frame.plain_data()?;
@@ -61,11 +63,11 @@ pub(super) fn learn(
     shape.literal(&raw[done..]);
     shape.locate(raw, offset, said.1)?;
     let reads = |raw: &[u8]| shape.fit(raw).is_some_and(|fit| fit.len == raw.len());
-    (text.is_some() && reads(raw) && is_sound(&shape, format, said.0)).then_some(shape)
+    (text.is_some() && reads(raw) && is_sound(&shape, format, said.0, scrubs)).then_some(shape)
 }
 
 /// Whether a frame of this shape that has other values in all of its holes is read as the same with another text.
-fn is_sound(shape: &Shape, format: &dyn WireFormat, says: &Says) -> bool {
+fn is_sound(shape: &Shape, format: &dyn WireFormat, says: &Says, scrubs: bool) -> bool {
     let probe = shape.filled(PROBE.as_bytes(), b"probe", b"77", b"   ");
     let Some(frame) = frame_of(&probe) else { return false };
     let mut decoded = Decoded::default();
@@ -73,8 +75,10 @@ fn is_sound(shape: &Shape, format: &dyn WireFormat, says: &Says) -> bool {
     let [delta] = &decoded.deltas[..] else { return false };
     let text = json::unquote(&format!("\"{PROBE}\""));
     let is_plain = frame.odd().or(decoded.odd).is_none() && decoded.due == Due::Now;
+    let document = frame.data_bytes().and_then(|data| std::str::from_utf8(data).ok());
     read.is_ok()
         && is_plain
+        && !(scrubs && document.is_none_or(|document| has_pieces(document, format)))
         && text
             .zip(frame.plain_data().and_then(|data| shape.site_in(&probe, data.0)))
             .is_some_and(|(text, site)| says.delta_at(&text, site) == *delta)
@@ -202,6 +206,8 @@ impl<'d> HoleValues<'d> {
         let Some(PathKey::Key(key)) = self.path.last() else { return };
         let leads = |hole: &&Hole| hole.path.as_bytes().ends_with(key) && leads_to(hole.path, &self.path);
         let hole = self.holes.iter().filter(|hole| takes(hole.fill)).find(leads);
+        // Log probabilities are searched as the text that all of their tokens spell.
+        let hole = hole.filter(|hole| !hole.path.contains("logprobs"));
         self.found.extend(hole.map(|hole| HoleValue { hole, start, end }));
     }
 

@@ -5,9 +5,13 @@
 //! what the frames before it said, with another text, and needs no reader.
 //!
 //! The lane is armed only where such a frame would change nothing but counts: nothing is held or waits, the block is open
-//! and has left untouched, the writer writes frames as they came, and every stage either does not look at the text or has a policy
+//! and some of it has left, the writer writes such frames as they came, and every stage either does not look at the text or has a policy
 //! that never waits. Such a policy is called in place; whatever else it does than to send its chunk, the frame goes the
 //! general way up to that hook, and what the hook did is carried out there.
+//!
+//! A policy that looks at every string of a frame has searched those of the frame that a shape was learned from, and found nothing. What
+//! is the same in both needs no second search: by the lane, the values in holes are searched, and a frame in which something is found goes
+//! the general way. Nothing is learned from a frame of which a string is put together with those of other frames.
 //!
 //! A frame of a known shape that may not leave by the lane, such as a piece of the arguments of a call that somebody holds, goes
 //! the general way without being read in full.
@@ -24,15 +28,19 @@ use crate::block::BlockKey;
 use crate::context::Effects;
 use crate::delta::{CallDelta, CallFlavor, Channel, Delta, DeltaKind, Site, Slot, Span};
 use crate::engine::Failure;
+use crate::engine::scrubbing::FrameStrings;
 use crate::sse::Frame;
 use crate::wire::{Fate, Outgoing, WireFormat};
-use shape::{Fit, LONGEST, Shape};
+use shape::{Fit, LONGEST};
+pub(super) use shape::{Gap, Shape};
 
 /// What the lane of a stream knows.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     /// Whether the stream may have a lane at all.
     pub(super) is_on: bool,
+    /// Whether policies look at every string: what is not a hole has to be searched before.
+    scrubs: bool,
     /// The shapes that were learned: first those of the last text, the one that fitted last before the others.
     shapes: Vec<(Says, Shape)>,
     /// How many shapes are those of the last text.
@@ -42,13 +50,18 @@ pub(super) struct Lane {
     raw: Vec<u8>,
     /// Whether no other frame has come since.
     follows: bool,
-    /// Whether the frame under way was read by its shape.
+    /// Whether the first shape is that of the last frame with text that went the general way.
+    is_first: bool,
+    /// Whether the frame under way was read by its shape, and whether nothing is found in its holes.
     by_shape: bool,
+    by_clean_shape: bool,
     /// Whether everything that was written since that frame left as it came.
     is_plain: bool,
     /// How many shapes may still be learned, and how many frames have fitted since that number last grew.
     lessons: u8,
     hits: u8,
+    /// Whether only frames of the first shape may leave by the lane: what else a frame has, the writer may have to change.
+    is_strict: bool,
     /// Each stage's view of the block, while the lane is armed.
     sights: Vec<Sight>,
     /// Whether something has left by the lane of which the writer has not been told.
@@ -145,29 +158,53 @@ impl Says {
 }
 
 impl Lane {
-    pub(super) fn new(is_on: bool) -> Self {
-        Self { is_on, lessons: LESSONS, ..Self::default() }
+    pub(super) fn new(is_on: bool, scrubs: bool) -> Self {
+        Self { is_on, scrubs, lessons: LESSONS, ..Self::default() }
     }
 
-    /// Takes note of a frame that goes the general way.
-    pub(super) fn saw(&mut self, outgoing: &Outgoing, format: &dyn WireFormat) {
-        if std::mem::take(&mut self.by_shape) {
-            self.is_plain = true;
-            return;
+    /// From here on every frame goes the general way, and is read in full.
+    pub(super) fn turn_off(&mut self) {
+        (self.is_on, self.is_plain, self.follows) = (false, false, false);
+        (self.by_shape, self.by_clean_shape) = (false, false);
+    }
+
+    /// Takes note of a frame that goes the general way, and of what was found in its strings.
+    pub(super) fn saw(&mut self, outgoing: &Outgoing, format: &dyn WireFormat, strings: FrameStrings) {
+        let by_shape = std::mem::take(&mut self.by_shape);
+        self.by_clean_shape = false;
+        match strings {
+            FrameStrings::Clean | FrameStrings::Kept if by_shape => {
+                self.is_plain = true;
+                return;
+            }
+            FrameStrings::Clean => {}
+            // Nothing is learned from such a frame: what it has in common with others may have to change.
+            FrameStrings::Kept => {
+                (self.follows, self.is_first) = (false, false);
+                return;
+            }
+            FrameStrings::Changed => {
+                (self.follows, self.is_first, self.is_plain) = (false, false, false);
+                return;
+            }
         }
         let said = one_text(outgoing);
         self.follows = said.is_some();
         let Some((frame, says, site)) = said else { return };
         self.is_plain = true;
         let fits = |(of, shape): &(Says, Shape)| *of == says && shape.fit(frame.raw()).is_some();
-        let is_known = self.shapes.iter().any(fits) || self.rename(frame, &says, &site);
-        if !is_known && self.lessons > 0 && self.last == Some(says) {
+        let known = self.shapes.iter().position(fits).or_else(|| self.rename(frame, &says, &site));
+        self.is_first = known.is_some();
+        if let Some(at) = known {
+            self.shapes[..=at].rotate_right(1);
+            self.usable = if at < self.usable { self.usable } else { 0 };
+        } else if self.lessons > 0 && self.last == Some(says) {
             self.lessons -= 1;
-            if let Some(shape) = learn::learn(format, &self.raw, frame, (&says, &site)) {
+            if let Some(shape) = learn::learn(format, &self.raw, frame, (&says, &site), self.scrubs) {
                 self.shapes.truncate(SHAPES - 1);
                 self.shapes.reserve_exact(1);
                 self.shapes.insert(0, (says, shape));
-                self.usable = 0;
+                (self.usable, self.is_first) = (0, true);
             }
         }
         if self.last != Some(says) || self.usable == 0 {
@@ -179,28 +216,34 @@ impl Lane {
         self.raw.extend_from_slice(frame.raw());
     }
 
-    /// Makes the shape of a block that of the next one, if they differ in nothing but what names the block. False if there is
-    /// no such shape.
-    fn rename(&mut self, frame: &Frame, says: &Says, site: &Site) -> bool {
-        let Some((data, _)) = frame.plain_data().filter(|_| frame.raw().len() <= LONGEST) else {
-            return false;
-        };
-        let mut alike = self.shapes.iter_mut().filter(|(of, _)| of.is_like(says));
-        let Some((known, renamed)) = alike.find_map(|known| {
-            let renamed = known.1.renamed(frame.raw(), data, site)?;
-            Some((known, renamed))
-        }) else {
-            return false;
-        };
-        *known = (*says, renamed);
+    /// Whether the frame under way was read by its shape, and policies that look at every string find nothing in it but in what
+    /// its block shows.
+    pub(super) fn is_by_clean_shape(&self) -> bool {
+        self.by_clean_shape
+    }
+
+    /// Makes the shape of a block that of the next one, if they differ in nothing but what names the block. Its place; `None` if
+    /// there is no such shape.
+    fn rename(&mut self, frame: &Frame, says: &Says, site: &Site) -> Option<usize> {
+        let (data, _) = frame.plain_data().filter(|_| frame.raw().len() <= LONGEST)?;
+        let mut alike = self.shapes.iter().enumerate().filter(|(_, (of, _))| of.is_like(says));
+        let (at, renamed) =
+            alike.find_map(|(at, (_, shape))| Some((at, shape.renamed(frame.raw(), data, site)?)))?;
+        self.shapes[at] = (*says, renamed);
         self.usable = 0;
-        true
+        Some(at)
     }
 
     /// Takes note of what was written for a frame.
     pub(super) fn wrote(&mut self, frame: Option<&Bytes>, written: &[Bytes]) {
         let is_same = |frame: &Bytes, one: &Bytes| frame.as_ptr() == one.as_ptr() && frame.len() == one.len();
         self.is_plain &= matches!((frame, written), (Some(frame), [one]) if is_same(frame, one));
+    }
+
+    /// The frame that starts `input`, if it has the shape of the last frame that went the general way.
+    fn fit_again(&self, input: &[u8]) -> Option<Fit> {
+        let (_, first) = self.shapes[..self.usable].first().filter(|_| self.is_first)?;
+        first.fit(input)
     }
 
     /// The frame that starts `input`, if the lane knows its shape and is armed for it.
@@ -211,6 +254,7 @@ impl Lane {
             let mut others = shapes.iter().enumerate().skip(1);
             let (at, fit) = others.find_map(|(at, (_, shape))| Some((at, shape.fit(input)?)))?;
             shapes[..=at].rotate_right(1);
+            self.is_first = false;
             Some(fit)
         })
     }

@@ -32,9 +32,11 @@ impl Engine {
         let (raw, data) = (&self.reader.rest()[..fit.len], self.reader.plain_data(fit.len)?);
         let site = self.lane.shapes.first()?.1.site_in(raw, data)?;
         let delta = says.delta_at(&text_of(raw, 0, fit)?, site);
+        let is_clean = self.lane.scrubs && !self.is_found(0, fit);
         let frame = self.reader.take_plain()?;
         let read = self.reader.follow(frame, delta, fit.count);
         self.lane.by_shape = matches!(read, Ok(Some(_)));
+        (self.lane.is_first, self.lane.by_clean_shape) = (true, self.lane.by_shape && is_clean);
         self.lane.fitted(1);
         Some(read)
     }

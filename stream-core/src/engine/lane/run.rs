@@ -61,11 +61,21 @@ impl Engine {
         if !is_text || !lane.is_plain || !lane.owed.is_empty() || !self.reader.is_at_border() {
             return None;
         }
-        let first = lane.fit(self.reader.rest())?;
-        if lane.sights.is_empty() && !self.arm() {
+        if lane.sights.is_empty() {
+            let writer = self.writer.as_ref().filter(|writer| writer.is_plain_again())?;
+            lane.is_strict = !writer.is_plain();
+        }
+        let first = self.next_fit(0)?;
+        if self.lane.sights.is_empty() && !self.arm() {
             return None;
         }
         Some(self.take_run(first))
+    }
+
+    /// The frame that starts there, if the lane knows its shape.
+    fn next_fit(&mut self, at: usize) -> Option<Fit> {
+        let rest = self.reader.rest().get(at..).filter(|rest| !rest.is_empty())?;
+        if self.lane.is_strict { self.lane.fit_again(rest) } else { self.lane.fit(rest) }
     }
 
     /// Carries out what a hook did by the lane. True if there was such a hook of this stage.
@@ -85,8 +95,7 @@ impl Engine {
         self.settle();
         let key = self.lane.sights.last().map(|sight| sight.key);
         if self.lane.has_left && !self.joined.is_empty() {
-            let keys: Vec<BlockKey> = self.lane.sights.iter().map(|sight| sight.key).collect();
-            self.glided(&keys);
+            self.glided(&self.lane_blocks());
         }
         self.lane.sights.clear();
         if !std::mem::take(&mut self.lane.has_left) {
@@ -106,6 +115,11 @@ impl Engine {
         self.lane.raw = raw;
     }
 
+    /// The block of each stage that the lane is armed for.
+    fn lane_blocks(&self) -> Vec<BlockKey> {
+        self.lane.sights.iter().map(|sight| sight.key).collect()
+    }
+
     /// Whether the id or the model, which are not known yet, may stand in a hole.
     pub(super) fn may_tell_meta(&self) -> bool {
         self.reader.wants_meta() && self.lane.shapes.iter().any(|(_, shape)| shape.has_words())
@@ -115,7 +129,7 @@ impl Engine {
     /// view of the block is kept.
     fn arm(&mut self) -> bool {
         let Some(says) = self.lane.last else { return false };
-        let is_plain = self.writer.as_ref().is_some_and(|writer| writer.is_plain() && writer.held() == 0);
+        let is_plain = self.writer.as_ref().is_some_and(|writer| writer.held() == 0);
         let is_idle = self.observer.is_none() && self.tickets.is_empty() && self.asked.is_empty();
         if !is_plain || !is_idle || self.may_tell_meta() {
             return false;
@@ -129,6 +143,9 @@ impl Engine {
                     return false;
                 }
             }
+        }
+        if !self.joined.is_empty() {
+            self.glides(&self.lane_blocks());
         }
         true
     }
@@ -153,6 +170,9 @@ impl Engine {
         let (mut len, mut frames, mut bytes, mut last) = (0, 0, 0, 0);
         let (mut next, mut count) = (Some(first), self.reader.count());
         while let Some(fit) = next.filter(|fit| fit.len <= limit && fit.grows(count)) {
+            if self.lane.scrubs && self.is_found(len, fit) {
+                break;
+            }
             if is_seen && !self.show(len, fit, restates) {
                 break;
             }
@@ -161,10 +181,7 @@ impl Engine {
             len += fit.len;
             frames += 1;
             bytes += fit.text.decoded;
-            next = match &self.reader.rest()[len..] {
-                [] => None,
-                rest => self.lane.fit(rest),
-            };
+            next = self.next_fit(len);
         }
         if frames == 0 {
             return 0;
@@ -181,6 +198,13 @@ impl Engine {
             }
         }
         len
+    }
+
+    /// Whether a policy that looks at every string finds something in the frame of the first shape that starts there, or may do so.
+    pub(super) fn is_found(&self, at: usize, fit: Fit) -> bool {
+        let frame = self.reader.rest().get(at..at + fit.len);
+        let shape = self.lane.shapes.first().map(|(_, shape)| shape);
+        shape.zip(frame).is_none_or(|(shape, frame)| self.is_found_in_holes(shape, frame))
     }
 
     /// Tells the stages what has left by the lane.

@@ -5,7 +5,7 @@ use crate::delta::{Site, Span};
 
 /// The bytes of a whole frame, from its first field to its blank line, cut at the values that may differ.
 #[derive(Debug, Default)]
-pub(super) struct Shape {
+pub(in crate::engine) struct Shape {
     /// The bytes between the holes, all behind one another: at most [`LONGEST`].
     literals: Vec<u8>,
     /// The holes: each stands behind that many literal bytes.
@@ -28,7 +28,7 @@ struct Marks {
 
 /// What may stand in a hole of a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gap {
+pub(in crate::engine) enum Gap {
     /// The text.
     Text,
     /// The text again.
@@ -139,6 +139,17 @@ impl Shape {
         })?;
         let [start, end, outer_start, outer_end] = places.map(|place| place - data);
         Some((Span::new(start, end), Span::new(outer_start, outer_end)))
+    }
+
+    /// Whether no hole of a frame, which has this shape, is such a one.
+    pub(in crate::engine) fn no_hole(&self, frame: &[u8], is: impl Fn(Gap, &[u8]) -> bool) -> bool {
+        let is_other = |(_, gap): &(u16, Gap)| !matches!(gap, Gap::Text | Gap::Blanks);
+        let passes = |number: usize, (start, end): (usize, usize)| {
+            let value = frame.get(start..end)?;
+            let (_, gap) = self.gaps.get(number)?;
+            (!is(*gap, value)).then_some(())
+        };
+        !self.gaps.iter().any(is_other) || self.each_gap(frame, passes).is_some()
     }
 
     /// Does this with every hole of a frame, by its number and where it stands.

@@ -7,12 +7,13 @@ use crate::block::BlockKey;
 use crate::chunk::{Body, Chunk, ChunkKind};
 use crate::context::Context;
 use crate::delta::{Channel, Slot};
+use crate::engine::accounts::Account;
 use crate::policy::Attention;
 use crate::request::Request;
 
 impl StageState {
-    /// The open block that more text of this place goes into, and how closely the policy looks at it, if all that came of the
-    /// block has left untouched and nothing else waits.
+    /// The open block that more text of this place goes into, and how closely the policy looks at it, if some of the block has
+    /// left and nothing waits.
     pub(crate) fn clear_block(
         &self,
         choice: u32,
@@ -22,7 +23,10 @@ impl StageState {
         let key = self.fold.running(choice, slot, channel)?;
         let is_idle = self.is_drained() && self.queue.is_idle(choice) && self.deferred.is_empty();
         let is_clear = !self.accounts.any_waiting() && !self.accounts.is_over(choice) && !self.watching;
-        self.accounts.get(key).filter(|account| is_idle && is_clear && account.is_untouched())?;
+        // What is said again later has to be what left.
+        let restates = self.fold.format.traits().restates;
+        let runs = |account: &&Account| account.is_running() && !(restates && account.is_touched());
+        self.accounts.get(key).filter(|account| is_idle && is_clear && runs(account))?;
         let attention = match self.bypassed {
             true => Attention::Nothing,
             false => self.needs.of(&self.fold.state.blocks[key.index()]),

@@ -266,7 +266,11 @@ impl Grammar for ChatWriter {
     }
 
     fn is_idle(&self) -> bool {
-        self.interleaved.is_idle() && !self.state.turns.any_tainted()
+        self.interleaved.is_idle()
+    }
+
+    fn copies_pass(&self) -> bool {
+        !self.state.turns.any_tainted()
     }
 
     fn held(&self) -> usize {
