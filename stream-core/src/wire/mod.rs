@@ -410,6 +410,15 @@ pub trait Writer: fmt::Debug + Send {
         false
     }
 
+    /// Whether [`set_apart`](Self::set_apart) has an effect: clients of this API tell calls of several choices apart by their index alone.
+    fn sets_apart(&self) -> bool {
+        false
+    }
+
+    /// From here on a call is written so that clients who go by its index alone do not read it together with the call of another
+    /// choice (rule 28).
+    fn set_apart(&mut self, _call: BlockKey) {}
+
     /// Why the frame that was written last was written anew although every part of it was kept: it was not plain
     /// (rule 28). Asked once after each frame.
     fn normalised(&mut self) -> Option<Odd> {

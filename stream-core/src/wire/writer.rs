@@ -8,6 +8,7 @@ use super::sink::{self, Sink};
 use super::template::MadeEvent;
 use super::turn::{RefusalRule, TurnLedger};
 use super::{Ending, EndingKind, Fate, Odd, Outgoing, Part, Writer, WriterOptions, without_stray};
+use crate::block::BlockKey;
 use crate::delta::DeltaKind;
 use crate::sse::Frame;
 
@@ -17,7 +18,9 @@ pub(super) struct WireState<T = ()> {
     /// Frames that are not plain are written anew (rule 28).
     pub(super) normalise: bool,
     /// The request asked for several choices.
-    several: bool,
+    pub(super) several: bool,
+    /// Calls that some clients would read together with those of another choice.
+    apart: Vec<BlockKey>,
     pub(super) turns: TurnLedger<T>,
     pub(super) sink: Sink,
     /// The data of the last frame with token counts, whether it left or not: an ending repeats them.
@@ -62,6 +65,11 @@ impl<T: Default> WireState<T> {
         }
     }
 
+    /// Whether a part says something of a call that is set apart.
+    pub(super) fn is_apart(&self, part: &Part) -> bool {
+        !self.apart.is_empty() && part.key.is_some_and(|key| self.apart.contains(&key))
+    }
+
     /// Whether a choice has to stand where a reader by position finds it, too: the request did not ask for several.
     pub(super) fn by_position(&self) -> bool {
         self.normalise && !self.several
@@ -100,6 +108,9 @@ pub(super) trait Grammar: WholeBody + fmt::Debug + Send {
 
     /// Which choices a refusal may finish.
     const REFUSAL: RefusalRule;
+
+    /// Whether clients tell calls of several choices apart by their index alone.
+    const SETS_APART: bool = false;
 
     fn state(&self) -> &WireState<Self::Own>;
 
@@ -199,6 +210,14 @@ impl<G: Grammar> Writer for FormatWriter<G> {
     fn is_plain(&self) -> bool {
         let state = self.0.state();
         state.sink.is_at_border() && !state.turns.has_ended() && self.0.is_idle()
+    }
+
+    fn sets_apart(&self) -> bool {
+        G::SETS_APART
+    }
+
+    fn set_apart(&mut self, call: BlockKey) {
+        self.0.state_mut().apart.push(call);
     }
 
     fn normalised(&mut self) -> Option<Odd> {

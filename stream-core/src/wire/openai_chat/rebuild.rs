@@ -93,7 +93,11 @@ impl ChatWriter {
             }
             _ => {
                 let members = templates::members(part, data, index, true);
-                (!members.is_empty()).then(|| self.choice(number, members, None))
+                let apart = self.state.is_apart(part);
+                (!members.is_empty()).then(|| {
+                    let choice = self.choice(number, members, None);
+                    if apart && !self.state.by_position() { behind_others(number, choice) } else { choice }
+                })
             }
         }
     }
@@ -106,9 +110,13 @@ impl ChatWriter {
         if !self.state.by_position() {
             return choice;
         }
-        // Where a reader by position and a reader by number both find it.
-        (0..number).map(templates::no_choice).chain([choice]).collect::<Vec<_>>().join(",")
+        behind_others(number, choice)
     }
+}
+
+/// A choice where a reader by position and a reader by number both find it.
+fn behind_others(number: u32, choice: String) -> String {
+    (0..number).map(templates::no_choice).chain([choice]).collect::<Vec<_>>().join(",")
 }
 
 /// The error that a part stands for, with its known fields, and the call that the provider refused only if that is kept.
