@@ -33,6 +33,12 @@ pub struct Dialect {
     pub(crate) only_whole: bool,
     /// Tags and values are XML.
     pub(crate) xml: bool,
+    /// Its marker, wherever it stands, makes calls of what stands before and behind it.
+    pub(crate) marks_all: bool,
+    /// It counts only where every reading does.
+    pub(crate) guarded: bool,
+    /// Other readings of some parsers, which count only where every reading does.
+    pub(crate) beside: Vec<Dialect>,
 }
 
 /// What stands inside a call.
@@ -210,6 +216,18 @@ impl Dialect {
         self
     }
 
+    /// Some parser takes the marker out, wherever it stands, and looks for calls in all of the text.
+    pub(crate) fn marks_all(mut self) -> Self {
+        self.marks_all = true;
+        self
+    }
+
+    /// Some parser takes this for a call as well: it counts where every reading does.
+    pub(crate) fn beside(mut self, other: Self) -> Self {
+        self.beside.push(Self { guarded: true, ..other });
+        self
+    }
+
     /// What it is called.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -267,6 +285,9 @@ impl Dialect {
             separator: None,
             only_whole: false,
             xml: false,
+            marks_all: false,
+            guarded: false,
+            beside: Vec::new(),
         }
     }
 }

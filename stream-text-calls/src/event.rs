@@ -279,6 +279,8 @@ pub enum ProblemKind {
     InterruptedMarker,
     /// The text goes on with something that nobody can tell: its block was over, or others came in between.
     UnknownPlace,
+    /// The marker stands behind text that it makes a call of, to parsers that take the marker out first.
+    BehindCall,
 }
 
 impl fmt::Display for ProblemKind {
@@ -306,6 +308,9 @@ impl fmt::Display for ProblemKind {
                 f.write_str("expected the rest of a call's marker, found a reasoning tag")
             }
             Self::UnknownPlace => f.write_str("expected the text of an open block, found more of one before"),
+            Self::BehindCall => {
+                f.write_str("expected no call before the marker, found text that the marker makes one of")
+            }
         }
     }
 }

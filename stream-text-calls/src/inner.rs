@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use crate::active::Call;
 use crate::code::Code;
+use crate::decide::Decision;
 use crate::event::{Event, Problem, ProblemKind, Unparsed};
+use crate::known::MISTRAL;
+use crate::machine::Machine;
 use crate::options::ScanOptions;
 use crate::plan::{Kind, Plan};
 use crate::scanner::{Scanner, State};
@@ -21,6 +24,9 @@ impl Scanner {
         }
         if !self.options.every_reading {
             return None;
+        }
+        if call.machine.has_two_names(text, &self.options) {
+            return Some((call.machine.call_start(), ProblemKind::MissingName));
         }
         let inner = call.machine.says_otherwise(plan, &text[..end]);
         let inner = inner.or_else(|| call.machine.inside().find_map(|inside| self.inner_call(inside)));
@@ -56,6 +62,28 @@ impl Scanner {
     /// first read on behind it.
     pub(crate) fn interrupted(&mut self, end: usize) {
         self.unread(self.seam.plan(), end, ProblemKind::InterruptedMarker);
+    }
+
+    /// Whether a marker stands here that makes a call of what stands before it, or another name of the one behind it.
+    pub(crate) fn makes_call(&self, decision: &Decision) -> bool {
+        let text = &self.buf.as_bytes()[self.at..];
+        let joins = |machine: &Machine| match machine.name(text) {
+            Some(Ok(name)) => self.before.joins(&self.options, &name),
+            _ => false,
+        };
+        text.starts_with(MISTRAL.as_bytes())
+            && match decision {
+                Decision::Wait => false,
+                Decision::Take(machine) => self.before.is_call() || joins(machine),
+                Decision::None { .. } => self.before.is_call(),
+            }
+    }
+
+    /// The marker that stands here does not leave: without it nothing around it is a call.
+    pub(crate) fn break_marker(&mut self) {
+        let plan = self.plans.dialects.iter().position(|plan| plan.dialect.marks_all).unwrap_or(0);
+        self.flush_text(self.at);
+        self.unread(plan, MISTRAL.len(), ProblemKind::BehindCall);
     }
 
     /// With the colon at this place an object that left as text would be a call. Without it, it is no object.

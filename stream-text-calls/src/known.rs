@@ -28,7 +28,16 @@ pub fn llama_function_call() -> Dialect {
 
 /// `<tool_call>{"name", "arguments"}</tool_call>`: Hermes, Qwen 2.5 and 3, Granite 4, ERNIE.
 pub fn hermes() -> Dialect {
-    Dialect::json("hermes").call("<tool_call>", "</tool_call>").maybe_array()
+    // To llama.cpp an object with a name is a call in any tag, in a fence or in none, and so are arguments in Functionary's tags.
+    let functionary = Dialect::json_arguments("hermes")
+        .call("<function={name}{~}>", "</function>")
+        .also_call("<function={*}>")
+        .also_call("<function name={name}{~}>");
+    Dialect::json("hermes")
+        .call("<tool_call>", "</tool_call>")
+        .maybe_array()
+        .beside(Dialect::json("hermes").only_whole())
+        .beside(functionary)
 }
 
 /// `<tool_call><function=NAME><parameter=KEY>VALUE</parameter></function></tool_call>`: Qwen3-Coder, Nemotron 3, MiMo,
@@ -67,7 +76,7 @@ pub fn glm() -> Dialect {
 
 /// `[TOOL_CALLS][{"name", "arguments"}]`: Mistral before version 11.
 pub fn mistral() -> Dialect {
-    Dialect::json("mistral").wrapper("[TOOL_CALLS]", "[/TOOL_CALLS]").array()
+    Dialect::json("mistral").wrapper(MISTRAL, "[/TOOL_CALLS]").array().marks_all()
 }
 
 /// `[TOOL_CALLS]NAME{…}`, `[TOOL_CALLS]NAME[ARGS]{…}`: Mistral from version 11 on, Devstral, Magistral.
@@ -77,6 +86,7 @@ pub fn mistral_v11() -> Dialect {
         .also_call("[TOOL_CALLS]{~}{name}[CALL_ID]{id}[ARGS]")
         // SGLang misses neither bracket.
         .also_call("[TOOL_CALLS{]?}{~}{name}{~}[ARGS{]?}")
+        .marks_all()
 }
 
 /// `<|python_tag|>{"name", "parameters"}`, several separated by semicolons: Llama 3.
@@ -263,6 +273,9 @@ pub fn internlm() -> Dialect {
 pub fn apertus() -> Dialect {
     Dialect::json("apertus").wrapper("<|tools_prefix|>", "<|tools_suffix|>").array().name_is_key()
 }
+
+/// The marker that vLLM of 2025 took out before it looked for calls.
+pub(crate) const MISTRAL: &str = "[TOOL_CALLS]";
 
 /// Every dialect of this page.
 #[must_use]

@@ -55,6 +55,7 @@
 //! The crate does not depend on wire formats, frames or policies.
 
 mod active;
+mod before;
 mod code;
 mod decide;
 mod dialect;

@@ -365,6 +365,9 @@ impl Machine {
                 }
                 _ => Some(self.head),
             };
+            // Behind the name of a tool that was offered, some parser needs nothing else.
+            let is_offered = self.is_offered(dialect.guarded, text, options);
+            let other_key = other_key.filter(|at| !is_offered || named.is_none_or(|named| *at < named));
             let unknown = named
                 .filter(|_| !matches!(self.name(text), Some(Ok(name)) if options.counts_unmarked(&name)));
             if let Some(at) = other_key.into_iter().chain(unknown).min() {
@@ -381,7 +384,9 @@ impl Machine {
                 if let Some(Payload::Tagged(tagged)) = &self.payload {
                     self.body_end = tagged.body_end;
                     self.outcome = Some(Outcome::Done(end));
-                } else if dialect.only_whole && (self.is_nameless() || self.is_no_python(text, end)) {
+                } else if dialect.only_whole
+                    && (self.is_nameless(plan, text, options) || self.is_no_python(text, end))
+                {
                     self.fail(end, end, ProblemKind::MissingName);
                 } else {
                     self.tail = Some(Matcher::at(end));
@@ -391,8 +396,23 @@ impl Machine {
     }
 
     /// Whether an object lacks what makes it a call.
-    fn is_nameless(&self) -> bool {
-        matches!(&self.payload, Some(Payload::Object(object)) if object.name.is_none() || object.arguments.is_none())
+    fn is_nameless(&self, plan: &Plan, text: &[u8], options: &ScanOptions) -> bool {
+        let Some(Payload::Object(object)) = &self.payload else { return false };
+        let needs_arguments = !self.is_offered(plan.dialect.guarded, text, options);
+        object.name.is_none() || (needs_arguments && object.arguments.is_none())
+    }
+
+    /// Whether a parser that asks for no arguments finds a tool of this name.
+    fn is_offered(&self, guarded: bool, text: &[u8], options: &ScanOptions) -> bool {
+        guarded && matches!(self.name(text), Some(Ok(name)) if options.schemas.offers(&name))
+    }
+
+    /// Whether the name is another one to parsers that take what stands behind its last dot.
+    pub(crate) fn has_two_names(&self, text: &[u8], options: &ScanOptions) -> bool {
+        let is_of_id = self.lead.id.is_some() && !matches!(self.payload, Some(Payload::Object(_)));
+        let last = |name: String| name.rsplit_once('.').map(|(_, last)| last.to_owned());
+        let name = self.name(text).and_then(Result::ok).filter(|_| is_of_id);
+        name.and_then(last).is_some_and(|last| options.may_run(&last))
     }
 
     /// Whether what looks like Python arguments is something else.

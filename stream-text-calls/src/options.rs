@@ -112,6 +112,11 @@ impl ScanOptions {
         self.unknown_names || self.schemas.is_empty() || self.schemas.offers(name)
     }
 
+    /// Whether a tool of this name may be run: one that was offered, where it is known which were.
+    pub(crate) fn may_run(&self, name: &str) -> bool {
+        self.schemas.is_empty() || self.schemas.offers(name)
+    }
+
     /// Whether a call of this name counts that has no marker of its own.
     pub(crate) fn counts_unmarked(&self, name: &str) -> bool {
         self.unknown_names || self.schemas.offers(name)

@@ -135,7 +135,11 @@ impl Plan {
                 }
                 _ => Default::default(),
             },
-            leave: Template::of(if closers.is_empty() { Vec::new() } else { vec![literal(closers)] }),
+            // Who takes the marker out knows no end of what it opens.
+            leave: match closers.is_empty() || dialect.marks_all {
+                true => Template::default(),
+                false => Template::of(vec![literal(closers)]),
+            },
             dialect: Arc::new(dialect),
         }
     }

@@ -26,8 +26,10 @@ impl Regions {
         // How far the others have read behind what decided depends on the cut.
         let within = taken.and_then(|taken| taken.confirmed).unwrap_or(usize::MAX);
         let own = taken.and_then(|taken| taken.marked(plans, usize::MAX));
-        for plan in none.iter().filter_map(|machine| machine.marked(plans, within)) {
-            if Some(plan) != own && plans.dialects[plan].has_region() && !self.holds(plan) {
+        let marked = none.iter().filter_map(|machine| machine.marked(plans, within));
+        for plan in marked.chain(own.filter(|own| plans.dialects[*own].dialect.marks_all)) {
+            let is_open = Some(plan) == own && !plans.dialects[plan].dialect.marks_all;
+            if !is_open && plans.dialects[plan].has_region() && !self.holds(plan) {
                 self.open.push(plan);
             }
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::vec::Drain;
 
 use crate::active::Call;
+use crate::before::Before;
 use crate::code::Code;
 use crate::decide::{Decision, decide};
 use crate::event::{Event, Markup, MarkupRole};
@@ -56,6 +57,8 @@ pub struct Scanner {
     pub(crate) regions: Regions,
     /// A bare object that left as text.
     pub(crate) watch: Watch,
+    /// What a marker would make a call of.
+    pub(crate) before: Before,
     pub(crate) sections: u32,
     pub(crate) events: Vec<Event>,
 }
@@ -106,6 +109,7 @@ impl Scanner {
             seam: Seam::default(),
             regions: Regions::default(),
             watch: Watch::default(),
+            before: Before::default(),
             sections: 0,
             events: Vec::new(),
         }
@@ -140,10 +144,13 @@ impl Scanner {
     /// that is open stays open, as does what a marker opened.
     pub fn restart(&mut self, at: u64) {
         let (reasoning, regions) = (self.reasoning, std::mem::take(&mut self.regions));
+        let before = std::mem::take(&mut self.before);
         let (plans, triggers) = (Arc::clone(&self.plans), Arc::clone(&self.triggers));
         let sections = self.sections;
         *self = Self::of(plans, triggers, self.options.clone());
         (self.base, self.reasoning, self.sections, self.regions) = (at, reasoning, sections, regions);
+        self.before = before;
+        self.before.interrupt();
     }
 
     /// The text goes on in another block: what counts at the begin of a line counts here.
@@ -187,10 +194,16 @@ impl Scanner {
             let found = self.triggers.find(rest, self.reasoning, hidden, self.code.is_inline(), in_region);
             let text = found.map_or(rest, |found| &rest[..found]);
             if let Some(colon) = self.watch.run(&self.plans, text) {
+                if self.marks_all() {
+                    self.before.run(&self.plans, &self.options, &rest[..colon]);
+                }
                 self.code.pass(&rest[..colon]);
                 self.at += colon;
                 self.becomes_call();
                 continue;
+            }
+            if self.plans.marks_all && self.options.every_reading {
+                self.before.run(&self.plans, &self.options, text);
             }
             self.code.pass(text);
             let Some(found) = found else {
@@ -227,6 +240,9 @@ impl Scanner {
         let another_fence = byte == b'`' && self.code.in_run() && !self.options.every_reading;
         for (plan, opener) in self.triggers.openers(byte).filter(|_| visible && !another_fence) {
             let only_whole = self.plans.dialects[plan].dialect.only_whole;
+            if self.plans.dialects[plan].dialect.guarded && !self.options.every_reading {
+                continue;
+            }
             let Opener { template, mark, .. } = &self.plans.dialects[plan].openers[opener];
             let counts = match mark {
                 Mark::Own => true,
@@ -274,7 +290,13 @@ impl Scanner {
     fn pending(&mut self, ended: bool) -> bool {
         let State::Pending(machines) = &mut self.state else { return false };
         let text = &self.buf.as_bytes()[self.at..];
-        match decide(machines, &self.plans, &self.options, text, ended) {
+        let decision = decide(machines, &self.plans, &self.options, text, ended);
+        if self.marks_all() && self.makes_call(&decision) {
+            self.break_marker();
+            return true;
+        }
+        let State::Pending(machines) = &mut self.state else { return false };
+        match decision {
             Decision::Wait => {
                 self.flush_text(self.at);
                 false
@@ -359,10 +381,12 @@ impl Scanner {
         let range = self.absolute(0..end);
         let event = match machine.unit {
             Unit::Think(tag) => {
+                self.before.think();
                 self.reasoning = Some(tag);
                 Event::ReasoningStart(range)
             }
             Unit::Thought(_) => {
+                self.before.thought();
                 self.reasoning = None;
                 self.code = Code::default();
                 Event::ReasoningEnd(range)
@@ -378,10 +402,18 @@ impl Scanner {
         self.state = State::Text;
     }
 
+    /// Whether a marker makes calls of what stands before it.
+    pub(crate) fn marks_all(&self) -> bool {
+        self.plans.marks_all && self.options.every_reading
+    }
+
     /// The byte at `at` is text.
     pub(crate) fn skip_byte(&mut self) {
         let byte = self.buf.as_bytes()[self.at];
         self.watch.run(&self.plans, &[byte]);
+        if self.marks_all() {
+            self.before.run(&self.plans, &self.options, &[byte]);
+        }
         if byte == b'{' && self.plans.has_bare && self.options.every_reading {
             self.watch.begin();
         }
@@ -392,6 +424,7 @@ impl Scanner {
     /// Everything up to `at + bytes` was reported.
     pub(crate) fn consume(&mut self, bytes: usize) {
         self.watch.run(&self.plans, &self.buf.as_bytes()[self.at..self.at + bytes]);
+        self.before.interrupt();
         self.code.pass(&self.buf.as_bytes()[self.at..self.at + bytes]);
         self.at += bytes;
         self.from = self.at;

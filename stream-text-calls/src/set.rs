@@ -35,6 +35,8 @@ pub(crate) struct Plans {
     pub(crate) reasoning: Vec<(Template, Template)>,
     /// Some dialect has no tags at all: a JSON object is a call.
     pub(crate) has_bare: bool,
+    /// The marker of some dialect makes calls of what stands before it.
+    pub(crate) marks_all: bool,
 }
 
 impl DialectSet {
@@ -52,8 +54,12 @@ impl DialectSet {
     /// Looks for one more dialect.
     pub fn with(mut self, dialect: Dialect) -> Self {
         let plans = Arc::make_mut(&mut self.plans);
-        plans.has_bare |= dialect.is_bare();
-        plans.dialects.push(Arc::new(Plan::new(dialect)));
+        let mut dialect = dialect;
+        for dialect in std::iter::once(dialect.clone()).chain(std::mem::take(&mut dialect.beside)) {
+            plans.has_bare |= dialect.is_bare();
+            plans.marks_all |= dialect.marks_all;
+            plans.dialects.push(Arc::new(Plan::new(dialect)));
+        }
         self
     }
 
@@ -71,7 +77,7 @@ impl DialectSet {
 
     /// The dialects, in the order in which they were added.
     pub fn dialects(&self) -> impl Iterator<Item = &Dialect> {
-        self.plans.dialects.iter().map(|plan| &*plan.dialect)
+        self.plans.dialects.iter().map(|plan| &*plan.dialect).filter(|dialect| !dialect.guarded)
     }
 
     /// Whether nothing is looked for.

@@ -44,6 +44,11 @@ impl Watch {
         }
     }
 
+    /// Whether an object is being followed.
+    pub(crate) fn is_on(&self) -> bool {
+        self.state != Watched::Nothing
+    }
+
     /// Reads on; the place of the colon that would make the object a call. It is not passed.
     pub(crate) fn run(&mut self, plans: &Plans, text: &[u8]) -> Option<usize> {
         for (at, &byte) in text.iter().enumerate() {
@@ -121,7 +126,7 @@ impl Watch {
         let key = decode(&[b"\"", inside, b"\""].concat());
         let Some(key) = key else { return false };
         let fields = plans.dialects.iter().filter_map(|plan| match &plan.dialect.body {
-            Body::Object(fields) if plan.dialect.is_bare() => Some(fields),
+            Body::Object(fields) if plan.dialect.is_bare() || plan.dialect.marks_all => Some(fields),
             _ => None,
         });
         let is =

@@ -126,6 +126,8 @@ impl Engine {
         self.writer = Some(format.writer(&options));
         let looks = self.specs.iter().any(|spec| spec.needs.guards && spec.needs.calls != Attention::Nothing);
         self.text_calls = TextCalls::of(&self.config, looks, format.traits()).map(Box::new);
+        let sets_apart = self.writer.as_ref().is_some_and(|writer| writer.sets_apart());
+        self.joined_calls = (several && looks && sets_apart && !self.is_whole).then(Box::default);
         self.stages.reserve_exact(self.specs.len());
         for (number, spec) in self.specs.iter().enumerate() {
             let number = u8::try_from(number).unwrap_or(u8::MAX);
@@ -247,13 +249,16 @@ impl Engine {
     fn write(&mut self, frames: impl IntoIterator<Item = Outgoing>) {
         let mut normalised = Vec::new();
         let mut ending = None;
+        let mut ambiguous = None;
         spare::lend(&spare::OUTPUT, &mut self.out);
         let first = self.out.bytes.len();
         for mut frame in frames {
             if !self.joined.is_empty() {
                 ending = self.without_joined(&mut frame);
             }
-            let Some(writer) = self.writer.as_mut().filter(|_| ending.is_none()) else { break };
+            ambiguous = self.without_joined_calls(&frame).err();
+            let goes_on = ending.is_none() && ambiguous.is_none();
+            let Some(writer) = self.writer.as_mut().filter(|_| goes_on) else { break };
             let raw = frame.frame.as_ref().filter(|_| self.lane.is_on).map(|frame| frame.raw().clone());
             let written = self.out.bytes.len();
             writer.frame(frame, &mut self.out.bytes);
@@ -268,6 +273,8 @@ impl Engine {
         self.record_unplaced(unplaced);
         if let Some((stage, ending)) = ending {
             self.terminate(stage, ending);
+        } else if let Some(error) = ambiguous {
+            self.close_for(self.first_enforcing(), error);
         }
     }
 }

@@ -36,6 +36,7 @@ mod flow;
 mod hook;
 mod io;
 mod joined;
+mod joined_calls;
 mod judging;
 mod lane;
 pub(crate) mod outbox;
@@ -75,6 +76,7 @@ use crate::state::StreamState;
 use crate::text_calls::TextCalls;
 use crate::wire::{Outgoing, SharedFormat, Writer};
 use joined::JoinedTexts;
+use joined_calls::JoinedCalls;
 use lane::Lane;
 use outbox::Outbox;
 use policies::Policies;
@@ -94,6 +96,7 @@ pub struct Engine {
     policies: Policies,
     specs: Vec<Spec>,
     joined: Box<[JoinedTexts]>,
+    joined_calls: Option<Box<JoinedCalls>>,
     writer: Option<Box<dyn Writer>>,
     shutdown: Option<Box<Shutdown>>,
     tickets: Timed<Ticket, Pending>,
@@ -142,6 +145,7 @@ impl Engine {
             stages: Vec::new(),
             policies: Policies::new(chain.into_iter().map(|stage| stage.policy)),
             joined: JoinedTexts::of(&specs),
+            joined_calls: None,
             specs,
             writer: None,
             shutdown: None,

@@ -422,6 +422,16 @@ pub trait Writer: fmt::Debug + Send {
         self.is_plain()
     }
 
+    /// Whether [`set_apart`](Self::set_apart) has an effect: clients of this API tell calls of several choices apart by their
+    /// index alone.
+    fn sets_apart(&self) -> bool {
+        false
+    }
+
+    /// Writes a call from here on so that clients which go by its index alone do not join it with the call of another
+    /// choice (rule 28).
+    fn set_apart(&mut self, _call: BlockKey) {}
+
     /// The reason why the last frame was written anew although all of its parts were kept: the frame was not plain
     /// (rule 28). The engine calls this method once after each frame.
     fn normalised(&mut self) -> Option<Odd> {

@@ -26,6 +26,8 @@ pub enum Odd {
     Order,
     /// An item has fields that its type does not have.
     Foreign,
+    /// A call would be read together with the call of another choice, by clients that go by the index of calls alone.
+    Choices,
 }
 
 impl fmt::Display for Odd {
@@ -39,6 +41,9 @@ impl fmt::Display for Odd {
             Self::Identity => "expected one id, one index and one name for each call, found others",
             Self::Order => "expected blocks that open once, in order, found another order",
             Self::Foreign => "expected only fields of the item's type, found others",
+            Self::Choices => {
+                "expected calls of one choice at each index, found another choice whose call would be read with them"
+            }
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The writer: the work that is the same in all formats, over the parts that a format supplies.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use bytes::Bytes;
@@ -8,6 +9,7 @@ use super::sink::{self, Sink};
 use super::template::MadeEvent;
 use super::turn::{RefusalRule, TurnLedger};
 use super::{Ending, EndingKind, Fate, Odd, Outgoing, Part, Writer, WriterOptions, without_stray};
+use crate::block::BlockKey;
 use crate::delta::DeltaKind;
 use crate::json;
 use crate::sse::Frame;
@@ -18,7 +20,9 @@ pub(super) struct WireState<T = ()> {
     /// Frames that are not plain are written anew (rule 28).
     pub(super) normalise: bool,
     /// The request asked for several choices.
-    several: bool,
+    pub(super) several: bool,
+    /// Calls that some clients would read together with those of another choice.
+    apart: BTreeSet<BlockKey>,
     pub(super) turns: TurnLedger<T>,
     pub(super) sink: Sink,
     /// The data of the last frame with token counts, written or not: an ending repeats the counts.
@@ -67,6 +71,11 @@ impl<T: Default> WireState<T> {
         json::find(std::str::from_utf8(self.usage.as_ref()?).ok()?, path)
     }
 
+    /// Whether a part belongs to a call that is set apart.
+    pub(super) fn is_apart(&self, part: &Part) -> bool {
+        !self.apart.is_empty() && part.key.is_some_and(|key| self.apart.contains(&key))
+    }
+
     /// Whether the position of a choice has to be its number: clients that did not ask for several choices may go by
     /// position.
     pub(super) fn by_position(&self) -> bool {
@@ -106,6 +115,9 @@ pub(super) trait Grammar: WholeBody + fmt::Debug + Send {
 
     /// Which choices a refusal may finish.
     const REFUSAL: RefusalRule;
+
+    /// Whether clients tell calls of several choices apart by their index alone.
+    const SETS_APART: bool = false;
 
     fn state(&self) -> &WireState<Self::Own>;
 
@@ -214,6 +226,14 @@ impl<G: Grammar> Writer for FormatWriter<G> {
     fn is_plain_again(&self) -> bool {
         let state = self.0.state();
         state.sink.is_at_border() && !state.turns.has_ended() && self.0.is_idle()
+    }
+
+    fn sets_apart(&self) -> bool {
+        G::SETS_APART
+    }
+
+    fn set_apart(&mut self, call: BlockKey) {
+        self.0.state_mut().apart.insert(call);
     }
 
     fn normalised(&mut self) -> Option<Odd> {

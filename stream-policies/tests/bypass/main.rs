@@ -11,6 +11,7 @@ mod blocks_anthropic;
 mod buffered;
 mod calls_anthropic;
 mod calls_chat;
+mod calls_choices;
 mod calls_gemini;
 mod calls_responses;
 mod chains;

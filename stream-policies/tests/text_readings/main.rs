@@ -129,15 +129,16 @@ fn a_call_in_another_channel_is_no_way_past_a_gate() {
 
 #[test]
 fn a_call_that_appears_when_another_is_taken_out_is_no_way_past_a_gate() {
-    for (before, behind) in [
-        ("<tool_", r#"call>{"name": "shell", "arguments": {}}</tool_call>"#),
-        ("<tool_call>", r#"{"name": "shell", "arguments": {}}</tool_call>"#),
-        ("<", r#"tool_call>{"name": "shell", "arguments": {}}</tool_call>"#),
-        ("<function=", "shell></function>"),
+    // The object is a call by itself, to llama.cpp.
+    for (before, behind, left) in [
+        ("<tool_", r#"call>{"name": "shell", "arguments": {}}</tool_call>"#, "call></tool_call>"),
+        ("<tool_call>", r#"{"name": "shell", "arguments": {}}</tool_call>"#, "</tool_call>"),
+        ("<", r#"tool_call>{"name": "shell", "arguments": {}}</tool_call>"#, "tool_call></tool_call>"),
+        ("<function=", "shell></function>", "shell></function>"),
     ] {
         for (log, cut) in logs(&Script::new().text(format!("So {before}{SHELL}{behind}"))) {
             let view = gated(&log, cut).view();
-            assert_eq!(view.choices[0].content, format!("So {behind}"), "{}", log.name());
+            assert_eq!(view.choices[0].content, format!("So {left}"), "{}", log.name());
         }
     }
 }

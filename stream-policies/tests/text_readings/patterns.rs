@@ -1,6 +1,8 @@
 //! Calls that parsers find by pattern, where the dialect's own grammar has none: vLLM's and SGLang's parsers pass over words,
 //! strip names, and take whatever stands between two markers.
 
+use stream_core::Tool;
+
 use super::*;
 
 fn of(model: &str) -> Config {
@@ -125,9 +127,10 @@ fn an_object_behind_other_words_in_a_tag_is_no_way_past_a_gate() {
         }
     }
     // What is no object, and found all the same by a parser that looks for a name in quotes, is broken.
-    for broken in [r#""name" : "shell", "arguments": {}"#, r#"{"x": oops, "name": "shell", "arguments": {}}"#]
-    {
-        let left = broken.replace("\"name\" : \"", "").replace("\"name\": \"", "");
+    for (broken, left) in [
+        (r#""name" : "shell", "arguments": {}"#, r#"shell", "arguments": {}"#),
+        (r#"{"x": oops, "name": "shell", "arguments": {}}"#, r#"{"x": oops, shell", "arguments {}}"#),
+    ] {
         reads(
             "qwen2.5",
             &format!("<tool_call> sure: {broken}</tool_call> on"),
@@ -239,7 +242,7 @@ fn prose_about_markers_leaves_as_it_came() {
         ),
         (
             "qwen2.5",
-            "Between <tool_call> and </tool_call> stands JSON, as in {\"name\": \"shell\", \"arguments\": {}}.",
+            "Between <tool_call> and </tool_call> stands JSON, as in {\"name\": \"ls\", \"arguments\": {}}.",
         ),
         (
             "qwen2.5",
@@ -257,5 +260,114 @@ fn prose_about_markers_leaves_as_it_came() {
         ("gemma-3", "```tool_code is a fence, and ````md\n```tool_code\n# nothing\n```\n````"),
     ] {
         passes_for(&of(model), &Script::new().text(text).usage(2, 3));
+    }
+}
+
+/// vLLM of 2025 took Mistral's marker out first, wherever it stood, and looked for calls in all of the text.
+#[test]
+fn a_call_before_mistrals_marker_is_no_way_past_a_gate() {
+    let list = r#"[{"name": "shell", "arguments": {}}]"#;
+    for (text, left) in [
+        (format!("{list} [TOOL_CALLS]"), format!("{list} ")),
+        (format!("So. {list}\n\n[TOOL_CALLS] on"), format!("So. {list}\n\n on")),
+        (format!("{list} [TOOL_CALLS]ls{{}}"), format!("{list} ls{{}}")),
+        (format!("{list}[TOOL_CALLS][TOOL_CALLS]"), list.to_owned()),
+        (r#"[{"na[TOOL_CALLS]me": "shell", "arguments": {}}]"#.to_owned(), list.to_owned()),
+        (r#"[{[TOOL_CALLS]"name": "shell", "arguments": {}}]"#.to_owned(), list.to_owned()),
+        (r#"[{"name": "shell", "arguments": {}}[TOOL_CALLS]]"#.to_owned(), list.to_owned()),
+        (
+            r#"[ {"\u006eame": "shell", "arguments": {}} ][TOOL_CALLS]"#.to_owned(),
+            r#"[ {"\u006eame": "shell", "arguments": {}} ]"#.to_owned(),
+        ),
+        (r#"shell{"a": 1} [TOOL_CALLS]"#.to_owned(), r#"shell{"a": 1} "#.to_owned()),
+        (r#"shell{} and [TOOL_CALLS]ls{}"#.to_owned(), "shell{} and ls{}".to_owned()),
+        (r#"shell{"a": [TOOL_CALLS]1}"#.to_owned(), r#"shell{"a": 1}"#.to_owned()),
+        // The word before the marker is the begin of the name.
+        (r#"she[TOOL_CALLS]ll{"a": 1}"#.to_owned(), r#"shell{"a": 1}"#.to_owned()),
+    ] {
+        reads("mistral-small", &text, &left);
+    }
+    // What knows no closing tag finds what stands behind it, and behind a call.
+    reads("mistral-small", r#"[TOOL_CALLS]ls{} shell{"a": 1} on"#, r#"[TOOL_CALLS]ls{} shella": 1} on"#);
+    reads(
+        "mistral-small",
+        &format!("[TOOL_CALLS] [/TOOL_CALLS] {list} on"),
+        "[TOOL_CALLS] [/TOOL_CALLS]  on",
+    );
+    for text in [
+        r#"Lists [{"id": 1}, {"name": "x"}] and code int main() { return [{a: 1}]; } \frac{1}{2} [TOOL_CALLS]ls{"a": 1}"#,
+        r#"A table. [TOOL_CALLS][{"name": "ls", "arguments": {}}]"#,
+        r#"[TOOL_CALLS]ls{"a": 1}[TOOL_CALLS]cat{"b": 2}"#,
+    ] {
+        passes_for(&of("mistral-small"), &Script::new().text(text).usage(2, 3));
+    }
+}
+
+/// Where it is known which tools there are, what names none of them is no call.
+#[test]
+fn names_of_no_tool_before_mistrals_marker_are_text() {
+    let tools = |text: &str| {
+        let request = stream_core::Request::new().tool(Tool::new("ls")).tool(Tool::new("shell"));
+        (of("mistral-small").request(request), Script::new().text(text).usage(2, 3))
+    };
+    let (config, script) = tools(r#"Go has []int{} and map{"a": 1}. Sure[TOOL_CALLS]ls{"a": 1}"#);
+    passes_for(&config, &script);
+    let (config, script) = tools(r#"she[TOOL_CALLS]ll{"a": 1}"#);
+    for (log, cut) in logs(&script) {
+        let view = gated_for(config.clone(), &log, cut).view();
+        assert_eq!(view.choices[0].content, r#"shell{"a": 1}"#, "{}, {cut:?}", log.name());
+    }
+}
+
+/// vLLM of 2025 took what stands behind the last dot of Kimi's id for the name.
+#[test]
+fn a_dot_in_kimis_id_is_no_way_past_a_gate() {
+    let call = |id: &str| format!("<|tool_call_begin|>{id}<|tool_call_argument_begin|>{{}}<|tool_call_end|>");
+    for id in ["functions.a.shell:0", "a.shell:0", "functions.functions.shell:0", "functions..shell:0"] {
+        withheld("kimi-k2", &[&call(id)]);
+    }
+    let request = stream_core::Request::new().tool(Tool::new("mcp.ls"));
+    let config = of("kimi-k2").request(request);
+    passes_for(&config, &Script::new().text(format!("So. {}", call("functions.mcp.ls:0"))));
+}
+
+/// llama.cpp took an object with a name for a call in any tag or fence, and in none.
+#[test]
+fn an_object_in_any_tag_is_no_way_past_a_gate() {
+    let object = r#"{"name": "shell", "arguments": {"a": 1}}"#;
+    for (open, close) in [
+        ("<tools>", "</tools>"),
+        ("<json>", "</json>"),
+        ("<response>", "</response>"),
+        ("<function_call>", "</function_call>"),
+        ("<xml>", "</xml>"),
+        ("<JSON>", "</JSON>"),
+        ("", ""),
+        ("```json\n", "\n```"),
+        ("```xml\n<tool>\n", "\n</tool>\n```"),
+        ("See: ", ""),
+    ] {
+        reads("qwen2.5", &format!("So.\n{open}{object}{close}"), &format!("So.\n{open}{close}"));
+    }
+    withheld(
+        "qwen2.5",
+        &[
+            r#"<function=shell>{"a": 1}</function>"#,
+            r#"<function name="shell">{"a": 1}</function>"#,
+            "<function name=\"shell\">\n{}",
+            "<function=shell now>{}</function>",
+        ],
+    );
+    let request = stream_core::Request::new().tool(Tool::new("shell"));
+    let config = || of("qwen2.5").request(request.clone());
+    is_withheld_for(&config(), &Script::new().text(r#"So. {"name": "shell"} on."#));
+    is_withheld_for(&config(), &Script::new().text(r#"So. {"name": "shell", "x": 1} on."#));
+    for text in [
+        r#"A person: {"name": "Bob", "age": 3}, {"name": "x"}, {"id": 1, "names": []}, a set {1, 2}."#,
+        r#"{"name": "ls", "arguments": {}}"#,
+        "fn f() { \"name\" } and <function name=x y> and <function> and <functions>.",
+    ] {
+        passes_for(&of("qwen2.5"), &Script::new().text(text).usage(2, 3));
+        passes_for(&config(), &Script::new().text(text).usage(2, 3));
     }
 }

@@ -12,7 +12,7 @@ use super::reading::{Call, CallKind, Reading, Said};
 pub(super) fn by_position(events: &[Sse]) -> Reading {
     let mut choices: Vec<Vec<Built>> = Vec::new();
     let mut functions = Table::default();
-    fold(events, keys::python, true, |choice, delta| {
+    fold(events, keys::python, |choice, delta| {
         let at = keys::position(choice.get("index"), choices.len())?.min(choices.len());
         if at == choices.len() {
             choices.push(Vec::new());
@@ -34,7 +34,7 @@ pub(super) fn by_position(events: &[Sse]) -> Reading {
 /// Loops over every choice: choices and calls by `index` in a `dict`, strings put together.
 pub(super) fn every_choice(events: &[Sse]) -> Reading {
     let mut calls: Table = Table::default();
-    fold(events, keys::python, true, |choice, delta| {
+    fold(events, keys::python, |choice, delta| {
         let key = keys::python(choice.get("index"));
         legacy(calls.at(&format!("{key} legacy")), delta, Name::Joined);
         for part in list(delta, "tool_calls") {
@@ -46,17 +46,71 @@ pub(super) fn every_choice(events: &[Sse]) -> Reading {
     .with(calls.built())
 }
 
-/// litellm's `stream_chunk_builder`: the texts of all choices are one. Calls are told apart by choice here; the builder goes by
-/// their `index` alone, and a client that asked for several answers gets no call of theirs whole.
+/// litellm's `stream_chunk_builder`: the texts of all choices are one, and calls go by their `index` alone, or, in later versions, by that
+/// and their choice. A field counts in chunks whose first choice has it, and there in every choice; texts without calls count in the first
+/// choice alone. Arguments that several choices have written and that are no JSON are no call to anybody.
 pub(super) fn joined_choices(events: &[Sse]) -> Reading {
-    let joined = fold(events, keys::python, false, |_, _| Ok(()));
-    Reading { texts: joined.texts, ..every_choice(events) }
+    let mut reading = Reading::default();
+    let mut calls: Table<(Vec<String>, Built)> = Table::default();
+    let mut texts = Texts::default();
+    for chunk in chunks(events) {
+        let chunk = match chunk {
+            Ok(chunk) => chunk,
+            Err(why) => {
+                reading.raised = Some(why);
+                break;
+            }
+        };
+        reading.say_strings(&strange(&chunk));
+        let Some(first) = list(&chunk, "choices").next() else { continue };
+        let has = |field: &str| first.pointer(&format!("/delta/{field}")).is_some_and(|said| !said.is_null());
+        texts.add("the first of each", &first["delta"]);
+        for choice in list(&chunk, "choices") {
+            let (of, delta) = (keys::python(choice.get("index")), &choice["delta"]);
+            for field in TEXTS.into_iter().filter(|field| has(field)) {
+                texts.add("all", &serde_json::json!({ field: delta[field] }));
+            }
+            let parts =
+                list(delta, "tool_calls").map(|part| (keys::python(part.get("index")), part, Name::Last));
+            let parts = parts.filter(|_| has("tool_calls"));
+            let legacy = delta.get("function_call").filter(|call| call.is_object() && has("function_call"));
+            let legacy = legacy.map(|call| (LEGACY.to_owned(), call, Name::First));
+            for (index, part, name) in parts.chain(legacy) {
+                for key in [index.clone(), format!("{of} {index}")] {
+                    let (choices, built) = calls.one(&key);
+                    if !choices.contains(&of) {
+                        choices.push(of.clone());
+                    }
+                    if index == LEGACY { built.fields(part, name) } else { built.add(part, name) }
+                }
+            }
+        }
+    }
+    texts.tell(&mut reading);
+    let runs = |(choices, call): &(Vec<String>, Built)| {
+        let is_json = || serde_json::from_str::<Value>(&call.arguments).is_ok();
+        choices.len() < 2 || call.custom || call.arguments.trim().is_empty() || is_json()
+    };
+    let mut read = reading.with(calls.built().filter(runs).map(|(_, call)| call));
+    let mut listed = Vec::new();
+    read.calls.retain(|call| {
+        !listed.contains(call) && {
+            listed.push(call.clone());
+            true
+        }
+    });
+    read
 }
+
+const LEGACY: &str = "function_call";
+
+/// The fields of a delta whose texts litellm puts together.
+const TEXTS: [&str; 3] = ["content", "reasoning_content", "audio"];
 
 /// openai-node's stream helper: choices and calls by `index` as a property key; the last name stays.
 pub(super) fn by_property(events: &[Sse]) -> Reading {
     let mut calls: Table = Table::default();
-    fold(events, keys::javascript, true, |choice, delta| {
+    fold(events, keys::javascript, |choice, delta| {
         let key = keys::javascript(choice.get("index"));
         legacy(calls.at(&format!("{key} legacy")), delta, Name::Last);
         for part in list(delta, "tool_calls") {
@@ -166,7 +220,6 @@ pub(super) fn by_id(events: &[Sse]) -> Reading {
 fn fold(
     events: &[Sse],
     key: fn(Option<&Value>) -> String,
-    texts_by_choice: bool,
     mut each: impl FnMut(&Value, &Value) -> Result<(), String>,
 ) -> Reading {
     let mut texts = Texts::default();
@@ -182,8 +235,7 @@ fn fold(
         reading.say_strings(&strange(&chunk));
         for choice in list(&chunk, "choices") {
             let Some(delta) = choice.get("delta").or_else(|| choice.get("message")) else { continue };
-            let by = if texts_by_choice { key(choice.get("index")) } else { String::new() };
-            texts.add(&by, delta);
+            texts.add(&key(choice.get("index")), delta);
             if let Err(why) = each(choice, delta) {
                 reading.raised = Some(why);
                 break;
@@ -314,11 +366,16 @@ impl Built {
 }
 
 /// Calls by a key, in the order they came up.
-#[derive(Default)]
-struct Table(Vec<(String, Vec<Built>)>);
+struct Table<T = Built>(Vec<(String, Vec<T>)>);
 
-impl Table {
-    fn at(&mut self, key: &str) -> &mut Vec<Built> {
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Default> Table<T> {
+    fn at(&mut self, key: &str) -> &mut Vec<T> {
         let at = self.0.iter().position(|(known, _)| known == key).unwrap_or_else(|| {
             self.0.push((key.to_owned(), Vec::new()));
             self.0.len() - 1
@@ -326,15 +383,15 @@ impl Table {
         &mut self.0[at].1
     }
 
-    fn one(&mut self, key: &str) -> &mut Built {
+    fn one(&mut self, key: &str) -> &mut T {
         let calls = self.at(key);
         if calls.is_empty() {
-            calls.push(Built::default());
+            calls.push(T::default());
         }
         &mut calls[0]
     }
 
-    fn built(self) -> impl Iterator<Item = Built> {
+    fn built(self) -> impl Iterator<Item = T> {
         self.0.into_iter().flat_map(|(_, calls)| calls)
     }
 }

@@ -295,6 +295,7 @@ fn behind_a_call_of_one_dialect_the_others_look_on() {
             call("hermes", "rm", "{}", rm)
         ]
     );
+    let set = DialectSet::new().with(known::qwen3_coder()).with(known::granite_3_1());
     assert_eq!(
         every_cut(&set, &ScanOptions::strict(), &format!("<tool_call>{ls}</tool_call> or {rm}")),
         [

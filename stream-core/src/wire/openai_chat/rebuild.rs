@@ -93,7 +93,11 @@ impl ChatWriter {
             }
             _ => {
                 let members = templates::members(part, data, index, true);
-                (!members.is_empty()).then(|| self.choice(number, members, None))
+                let apart = self.state.is_apart(part);
+                (!members.is_empty()).then(|| {
+                    let choice = self.choice(number, members, None);
+                    if apart && !self.state.by_position() { behind_others(number, choice) } else { choice }
+                })
             }
         }
     }
@@ -106,9 +110,13 @@ impl ChatWriter {
         if !self.state.by_position() {
             return choice;
         }
-        // Clients that go by position find the choice as do clients that go by number.
-        (0..number).map(templates::no_choice).chain([choice]).collect::<Vec<_>>().join(",")
+        behind_others(number, choice)
     }
+}
+
+/// A choice at the position of its number: clients that go by position find the choice as do clients that go by number.
+fn behind_others(number: u32, choice: String) -> String {
+    (0..number).map(templates::no_choice).chain([choice]).collect::<Vec<_>>().join(",")
 }
 
 /// The error of a part, with its known fields, and with the call that the provider refused only if the call is kept.

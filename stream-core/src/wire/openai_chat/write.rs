@@ -7,7 +7,7 @@ use super::grammar::{self, Field};
 use super::interleaved::Interleaved;
 use super::rebuild::{CameChunk, error_name};
 use super::templates::{self, Finish, Members};
-use crate::delta::{DeltaKind, Span};
+use crate::delta::{CallFlavor, DeltaKind, Span};
 use crate::json::{self, Object};
 use crate::sse::Frame;
 use crate::wire::document::{Spans, Value, spliced};
@@ -74,8 +74,11 @@ impl ChatWriter {
             part.came() && part.delta.choice.is_some_and(|number| number != part.delta.site.position)
         };
         let position = || (self.state.by_position() && parts.iter().any(misplaced)).then_some(Odd::Position);
+        let apart = || parts.iter().any(|part| self.state.is_apart(part)).then_some(Odd::Choices);
+        let behind = || (self.state.several && is_behind(parts)).then_some(Odd::Position);
         let lines = frame.has_odd_lines().then_some(Odd::Lines);
-        frame.odd().filter(|odd| *odd != Odd::Lines).or(settled).or_else(position).or(lines)
+        let odd = frame.odd().filter(|odd| *odd != Odd::Lines).or(settled);
+        odd.or_else(position).or_else(apart).or_else(behind).or(lines)
     }
 
     fn way(&self, parts: &[Part]) -> Way {
@@ -225,6 +228,8 @@ impl Grammar for ChatWriter {
 
     const REFUSAL: RefusalRule = RefusalRule::Together;
 
+    const SETS_APART: bool = true;
+
     fn state(&self) -> &WireState<ChoiceCalls> {
         &self.state
     }
@@ -276,6 +281,18 @@ impl Grammar for ChatWriter {
     fn held(&self) -> usize {
         self.interleaved.bytes()
     }
+}
+
+/// Whether a choice says what the first one in its chunk does not: litellm takes a field only from chunks whose first choice has it.
+fn is_behind(parts: &[Part]) -> bool {
+    let of = |part: &Part| match &part.delta.kind {
+        DeltaKind::Text { channel, .. } => Some((Some(*channel), false)),
+        DeltaKind::Call(call) => Some((None, call.flavor == CallFlavor::LegacyFunction)),
+        _ => None,
+    };
+    let is_first = |what| parts.iter().any(|part| part.delta.site.position == 0 && of(part) == Some(what));
+    let mut others = parts.iter().filter(|part| part.came() && part.delta.site.position > 0);
+    others.any(|part| of(part).is_some_and(|what| !is_first(what)))
 }
 
 /// How a frame is written.
