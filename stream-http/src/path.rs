@@ -12,16 +12,15 @@ impl Readings {
     /// Reads a path in every way; `None` if it holds what no honest client writes: control characters, or
     /// percent-encoding so deep that it does not settle.
     pub(crate) fn of(path: &str) -> Option<Self> {
-        let raw = segments(path);
-        let once = decoded(path);
-        let fully = settled(&once)?;
-        if fully.chars().any(|c| c.is_control() || c == '\u{fffd}') {
+        let mut texts = rounds(path)?;
+        if texts.last()?.chars().any(|c| c.is_control() || c == '\u{fffd}') {
             return None;
         }
-        let mut all = vec![raw.clone(), resolved(&raw)];
-        for text in [once, fully] {
-            let slashed = text.replace('\\', "/");
-            let plain = segments(&slashed);
+        let slashed: Vec<String> = texts.iter().filter(|text| text.contains('\\')).cloned().collect();
+        texts.extend(slashed.into_iter().map(|text| text.replace('\\', "/")));
+        let mut all = Vec::new();
+        for text in texts {
+            let plain = segments(&text);
             let bare = plain.iter().map(|segment| without_parameters(segment));
             // A segment of parameters alone is an empty one.
             let bare: Vec<String> = bare.filter(|segment| !segment.is_empty()).collect();
@@ -81,15 +80,16 @@ fn without_parameters(segment: &str) -> String {
     if trimmed.is_empty() { name.to_owned() } else { trimmed.to_owned() }
 }
 
-/// Decodes until nothing changes any more.
-fn settled(text: &str) -> Option<String> {
-    let mut text = text.to_owned();
-    for _ in 0..MOST_ROUNDS {
-        let next = decoded(&text);
-        if next == text {
-            return Some(text);
+/// The path as it was written, and decoded once, twice and so on until nothing changes any more.
+fn rounds(path: &str) -> Option<Vec<String>> {
+    let mut texts = vec![path.to_owned()];
+    for _ in 0..=MOST_ROUNDS {
+        let last = texts.last()?;
+        let next = decoded(last);
+        if next == *last {
+            return Some(texts);
         }
-        text = next;
+        texts.push(next);
     }
     None
 }
@@ -143,6 +143,9 @@ mod tests {
             "/v1/chat/completions;a=b",
             "/v1/chat/completions/;",
             "/v1/;a=b/chat/;/completions",
+            "/v1/chat/completions;\\a",
+            "/v1/chat/completions;%2fa",
+            "/v1/chat/completions;%255ca",
             "/v1/chat/completions.",
             "/v1/chat/completions%20",
         ] {

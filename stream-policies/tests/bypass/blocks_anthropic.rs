@@ -188,13 +188,16 @@ fn input_that_is_there_and_goes_on_is_one_input() {
 #[test]
 fn what_never_started_starts_or_stays_back() {
     let orphan = delta(3, r#"{"type":"text_delta","text":"hi"}"#);
-    let body = start() + &orphan + &stop(3) + &stop(7) + &end("end_turn");
+    let empty = delta(5, r#"{"type":"text_delta","x":""}"#);
+    let body = start() + &orphan + &stop(3) + &stop(7) + &empty + &end("end_turn");
     let expected = start()
         + &open(0, r#"{"type":"text","text":""}"#)
         + &delta(0, r#"{"type":"text_delta","text":"hi"}"#)
         + &stop(0)
         + &end("end_turn");
-    assert_eq!(run(ls_only, &body).out, expected);
+    let ran = run(ls_only, &body);
+    let odd = (Action::Normalised, "expected blocks that open once, in order, found another order");
+    assert_eq!((ran.edits(), ran.out.as_str()), (vec![odd; 4], expected.as_str()));
 }
 
 /// Rule 28, an adapter's quirk: thinking in a text block is reasoning to those who read it.
