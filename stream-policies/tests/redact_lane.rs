@@ -35,8 +35,11 @@ fn inject() -> Inject {
     InjectSettings::default().before("[a] ").after(" [b]").build().unwrap()
 }
 
+/// A chain by its name.
+type Made = (&'static str, fn() -> Chain);
+
 /// Every chain that is tried.
-fn chains() -> [(&'static str, fn() -> Chain); 6] {
+fn chains() -> [Made; 6] {
     [
         ("keys", || Chain::new().then(keys())),
         ("all presets", || Chain::new().then(all())),
@@ -57,13 +60,7 @@ fn replayed(log: &ChunkLog, cut: Cut, chain: fn() -> Chain, config: Config) -> R
 
 /// Asserts that a stream is the same with the lane and without. What left.
 #[track_caller]
-fn assert_same(
-    name: &str,
-    log: &ChunkLog,
-    cut: Cut,
-    chain: (&str, fn() -> Chain),
-    config: &Config,
-) -> Replayed {
+fn assert_same(name: &str, log: &ChunkLog, cut: Cut, chain: Made, config: &Config) -> Replayed {
     let run = |allowed| replayed(log, cut, chain.1, config.clone().lane(allowed));
     let told = |ran: &Replayed| (text(ran), format!("{:?} {:?}", ran.decisions, ran.outcome));
     let (with, without) = (run(true), run(false));
@@ -174,13 +171,16 @@ const RESPONSES_OPENING: &str = "event: response.created\ndata: {\"type\":\"resp
     event: response.content_part.added\ndata: {\"type\":\"response.content_part.added\",\"sequence_number\":2,\"item_id\":\"msg_1\",\
     \"output_index\":0,\"content_index\":0,\"part\":{\"type\":\"output_text\",\"text\":\"\",\"annotations\":[]}}\n\n";
 
+/// A value for a place of a frame, by their numbers.
+type Change<'a> = (usize, usize, &'a str);
+
 /// Secrets in values that nobody reads, in frames behind others that leave by the lane: nothing of them leaves.
 #[test]
 fn secrets_in_holes_do_not_leave() {
     let escaped: String = KEY.chars().map(|letter| format!("\\u{:04x}", u32::from(letter))).collect();
     let again = KEY.replacen('s', "\\\\u0073", 1);
     let (first, last) = KEY.split_at(20);
-    let changes: Vec<(&str, Vec<(usize, usize, &str)>)> = vec![
+    let changes: Vec<(&str, Vec<Change<'_>>)> = vec![
         ("a word", vec![(8, 1, KEY)]),
         ("a word with escapes", vec![(8, 1, &*escaped)]),
         ("a word with escapes twice", vec![(8, 1, &*again)]),

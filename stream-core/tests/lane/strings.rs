@@ -104,8 +104,11 @@ fn chain(name: &str) -> Made {
     chains().into_iter().find(|(of, ..)| of == name).unwrap()
 }
 
+/// What is changed in a frame, by its name.
+type Change = (&'static str, fn(&mut Values));
+
 /// Each of these in one frame behind others that leave by the lane.
-fn changes() -> Vec<(&'static str, fn(&mut Values))> {
+fn changes() -> Vec<Change> {
     vec![
         ("a word", |values| values.word = "a secret word".to_owned()),
         ("a word with escapes", |values| values.word = "a \\u0073ecre\\u0074 word".to_owned()),
