@@ -25,19 +25,21 @@ pub struct Delta {
     pub kind: DeltaKind,
     /// Where it stands in the data of its frame.
     pub site: Site,
+    /// Set on pieces of a text in which calls were found; writers never see one.
+    pub(crate) split: Option<Box<Split>>,
 }
 
 impl Delta {
     /// A delta that belongs to no choice and no block.
     #[must_use]
     pub fn stream(kind: DeltaKind) -> Self {
-        Self { choice: None, slot: Slot::None, kind, site: Site::default() }
+        Self { choice: None, slot: Slot::None, kind, site: Site::default(), split: None }
     }
 
     /// A delta of a choice.
     #[must_use]
     pub fn new(choice: u32, slot: Slot, kind: DeltaKind) -> Self {
-        Self { choice: Some(choice), slot, kind, site: Site::default() }
+        Self { choice: Some(choice), slot, kind, site: Site::default(), split: None }
     }
 
     /// The same delta, said by this element of the frame's data.
@@ -83,8 +85,6 @@ pub struct Site {
     pub fields: u16,
     /// The element opens the numbered block of the slot, rather than goes on with it, where the kind of the delta tells neither.
     pub(crate) opens: bool,
-    /// Set on pieces of a text in which calls were found; writers never see one.
-    pub(crate) split: Option<Split>,
 }
 
 /// A stretch of a frame's data, in bytes.

@@ -181,7 +181,7 @@ impl MessagesWriter {
             self.state.mark(Some(Odd::Identity));
             return;
         }
-        let stops = part.delta.kind == DeltaKind::Stop;
+        let stops = matches!(part.delta.kind, DeltaKind::Stop);
         if let Some(number) = self.blocks.find(part.key, item) {
             if part.fate == Fate::Dropped {
                 return;
@@ -293,7 +293,7 @@ impl Grammar for MessagesWriter {
         if let Some(alone) = (frame.is_stray() && !untouched).then(|| writer::event_only(frame)).flatten() {
             event.frame = alone;
         }
-        if parts.iter().any(|part| part.delta.kind == DeltaKind::Opening) {
+        if parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Opening)) {
             return self.opening(&event, &parts, out);
         }
         if parts.iter().any(|part| ends_message(&part.delta.kind) && part.fate != Fate::Dropped) {

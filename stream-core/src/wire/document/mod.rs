@@ -227,7 +227,7 @@ impl SpanReader<'_, '_> {
     }
 
     /// Reads one value into a node, which says where it starts, and those within it.
-    #[inline]
+    #[inline(always)]
     fn value(&mut self, of: &Of, node: SpanNode) -> Result<(), Faulty> {
         match self.scan.peek() {
             b'"' => {

@@ -109,7 +109,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Moves behind a string. Answers whether there is an escape in it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn string(&mut self) -> Result<bool, Faulty> {
         if self.peek() != b'"' {
             return Err(self.fault(FaultKind::Syntax));
