@@ -25,19 +25,21 @@ pub struct Delta {
     pub kind: DeltaKind,
     /// The place of the delta in the data of its frame.
     pub site: Site,
+    /// Set on pieces of a text in which calls were found; writers never see one.
+    pub(crate) split: Option<Box<Split>>,
 }
 
 impl Delta {
     /// Creates a delta of no choice and no block.
     #[must_use]
     pub fn stream(kind: DeltaKind) -> Self {
-        Self { choice: None, slot: Slot::None, kind, site: Site::default() }
+        Self { choice: None, slot: Slot::None, kind, site: Site::default(), split: None }
     }
 
     /// Creates a delta of a choice.
     #[must_use]
     pub fn new(choice: u32, slot: Slot, kind: DeltaKind) -> Self {
-        Self { choice: Some(choice), slot, kind, site: Site::default() }
+        Self { choice: Some(choice), slot, kind, site: Site::default(), split: None }
     }
 
     /// Sets the element of the frame's data that says the delta.
@@ -82,8 +84,6 @@ pub struct Site {
     pub fields: u16,
     /// The element opens the numbered block of the slot, where the kind of the delta does not show whether it opens or continues the block.
     pub(crate) opens: bool,
-    /// Set on pieces of a text in which calls were found. Writers never see such pieces.
-    pub(crate) split: Option<Split>,
 }
 
 /// A stretch of a frame's data, in bytes.

@@ -29,7 +29,10 @@ pub(crate) fn items(array: &str) -> Option<Vec<&str>> {
 
 /// The raw value of a member.
 pub(crate) fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
-    members(object)?.into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    let mut spans = Spans::default();
+    let read = spans.read(object, Of::Object(&ANY)).ok().filter(|value| value.is_object())?;
+    let (_, member) = read.members().find(|(key, _)| key == name)?;
+    Some(member.span().slice(object))
 }
 
 /// The raw value at a path of member names.

@@ -115,7 +115,7 @@ impl Fold {
             ));
         }
         let choice = delta.choice.unwrap_or(0);
-        let written = delta.site.split.and_then(|split| split.call);
+        let written = delta.split.as_ref().and_then(|split| split.call);
         let transition = match &mut delta.kind {
             DeltaKind::Call(call) if call.written.is_some() => {
                 let opening = &*call;

@@ -10,7 +10,7 @@ use crate::engine::turns::Turns;
 use crate::engine::{Config, Settings};
 use crate::error::{Error, ErrorKind};
 use crate::spare;
-use crate::sse::{Frame, Framer};
+use crate::sse::{Frame, Framer, PlainEvent};
 use crate::wire::apis;
 use crate::wire::{self, DecodeError, Decoded, Due, Fate, Memory, Odd, Outgoing, Part, SharedFormat};
 
@@ -125,15 +125,14 @@ impl FrameReader {
         if len == self.rest.len() { std::mem::take(&mut self.rest) } else { self.rest.split_to(len) }
     }
 
-    /// Where the data of the plain event starts that has that many bytes, and with which starts what was read.
-    pub(crate) fn plain_data(&self, len: usize) -> Option<usize> {
-        self.framer.plain_event(&self.rest).filter(|event| event.len == len).map(|event| event.data.0)
+    /// The plain event with that many bytes which starts what was read.
+    pub(crate) fn plain_event(&self, len: usize) -> Option<PlainEvent> {
+        self.framer.plain_event(&self.rest).filter(|event| event.len == len)
     }
 
     /// Takes the plain event that starts what was read.
-    pub(crate) fn take_plain(&mut self) -> Option<Frame> {
-        let event = self.framer.plain_event(&self.rest)?;
-        Some(self.framer.take_event(&event, &mut self.rest))
+    pub(crate) fn take_event(&mut self, event: &PlainEvent) -> Frame {
+        self.framer.take_event(event, &mut self.rest)
     }
 
     /// The highest number that counts frames so far, where frames are held against those before.
@@ -212,25 +211,18 @@ impl FrameReader {
                 return Ok(Some(frame));
             }
             match self.next_read()? {
-                Some(frame) => {
-                    if let Some(frame) = self.in_turn(frame)? {
-                        return Ok(Some(frame));
-                    }
-                }
+                Some(frame) if self.decoded.due == Due::Now => return Ok(Some(frame)),
+                Some(frame) => self.wait_for_turn(frame)?,
                 None if self.ended && self.turns.as_mut().is_some_and(|turns| turns.release_all()) => {}
                 None => return Ok(None),
             }
         }
     }
 
-    /// The frame that was read last, if it goes on now; else it waits for its turn.
-    fn in_turn(&mut self, frame: Outgoing) -> Result<Option<Outgoing>, Error> {
-        if self.decoded.due == Due::Now {
-            return Ok(Some(frame));
-        }
+    /// The frame that was read last does not go on now.
+    fn wait_for_turn(&mut self, frame: Outgoing) -> Result<(), Error> {
         let turns = self.turns.get_or_insert_default();
-        turns.push(frame, self.decoded.due, self.settings.limits.held)?;
-        Ok(None)
+        turns.push(frame, self.decoded.due, self.settings.limits.held)
     }
 
     /// Takes a frame that was cut off what was read, of which is known that it says this and nothing else, as the frame before
@@ -246,7 +238,12 @@ impl FrameReader {
         let mut frame = frame;
         frame.mark(odd);
         let parts = vec![Part { delta, key: None, fate: Fate::Kept }];
-        self.in_turn(Outgoing { frame: Some(frame), parts })
+        let outgoing = Outgoing { frame: Some(frame), parts };
+        if due == Due::Now {
+            return Ok(Some(outgoing));
+        }
+        self.wait_for_turn(outgoing)?;
+        Ok(None)
     }
 
     /// Whether frames wait that came before the format was known.

@@ -32,7 +32,7 @@ impl Engine {
             .keep_alive
             .filter(|_| self.may_keep_alive())
             .map(|every| self.last_output.saturating_add(every));
-        [idle, judged, due, keep_alive].into_iter().flatten().min()
+        first_of(first_of(idle, keep_alive), first_of(judged, due))
     }
 
     /// Carries out what is due: late judges, verdicts by time, the end of a silent upstream, keep-alives.
@@ -102,6 +102,14 @@ impl Engine {
 
     fn may_keep_alive(&self) -> bool {
         self.held() > 0 && !self.is_whole && !self.written
+    }
+}
+
+/// The earlier of two times, if there are two.
+fn first_of(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

@@ -142,7 +142,10 @@ impl Core {
             self.engine.passed_until(now);
         }
         self.engine.set_time(now);
-        for input in input.into_iter().chain(self.aside.take()) {
+        if let Some(input) = input {
+            self.engine.handle(input, now);
+        }
+        for input in self.aside.take() {
             self.engine.handle(input, now);
         }
         self.engine.decisions();

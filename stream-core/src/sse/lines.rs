@@ -28,6 +28,12 @@ impl PlainEvent {
         let data = (start + 6, start + 6 + len);
         line[len..].starts_with(b"\n\n").then_some(Self { len: data.1 + 2, name, data })
     }
+
+    /// The frame of the event, which has these bytes.
+    pub(super) fn frame(&self, raw: Bytes) -> Frame {
+        let odd_lines = has_separator(&raw);
+        Frame { data: Some(self.data), event: self.name, odd_lines, ..Frame::whole(raw) }
+    }
 }
 
 /// The fields of the current frame so far, as spans of the frame.
@@ -44,11 +50,6 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// The fields of a plain event.
-    pub(super) fn of(event: &PlainEvent) -> Self {
-        Self { data: Some(event.data), event: event.name, ..Self::default() }
-    }
-
     pub(super) fn end(&mut self, end: &[u8]) {
         // Empty where the bytes ended before the line did.
         if !end.is_empty() {
@@ -113,11 +114,18 @@ impl Lines {
 
 /// Whether a name of an event is one word that every client reads as the same.
 pub(super) fn is_word(name: &[u8]) -> bool {
-    !name.is_empty()
-        && name
-            .iter()
-            .all(|byte| matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'-'))
+    !name.is_empty() && name.iter().all(|byte| IN_WORDS[usize::from(*byte)])
 }
+
+/// Whether each byte may stand in such a word.
+const IN_WORDS: [bool; 256] = {
+    let (mut in_words, mut byte) = ([false; 256], 0);
+    while byte < 256 {
+        in_words[byte] = matches!(byte as u8, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'-');
+        byte += 1;
+    }
+    in_words
+};
 
 /// Whether the bytes have a separator that only some clients take for a line end: U+0085, U+2028, U+2029. The separators of
 /// ASCII are not allowed in JSON.

@@ -197,8 +197,7 @@ impl Framer {
     pub(crate) fn take_event(&mut self, event: &PlainEvent, rest: &mut Bytes) -> Frame {
         self.at_start = false;
         self.take(rest, event.len);
-        let lines = Lines::of(event);
-        lines.frame(self.buffer.split_to(event.len).freeze(), true)
+        event.frame(self.buffer.split_to(event.len).freeze())
     }
 
     /// Moves that many bytes of `rest` into the buffer.

@@ -30,7 +30,7 @@ impl TextCalls {
                 self.opened.insert(part.delta.slot);
             }
         }
-        let is_whole = |part: &Part| part.delta.site.split.is_none();
+        let is_whole = |part: &Part| part.delta.split.is_none();
         if frame.parts.iter().all(is_whole) {
             return frame;
         }
@@ -39,7 +39,7 @@ impl TextCalls {
         // A text that was put before a piece, in place of a call.
         let mut lead: Option<Part> = None;
         for part in frame.parts {
-            let Some(split) = part.delta.site.split else {
+            let Some(split) = &part.delta.split else {
                 parts.extend(lead.take());
                 match (&mut open, &part.delta.kind) {
                     // A text that was put between two pieces is part of their text.
@@ -105,7 +105,7 @@ impl TextCalls {
     /// What is left of a piece.
     fn left(&mut self, part: &Part, piece: &CutPiece) -> String {
         let CutPiece { raw, lead, .. } = piece;
-        let split = part.delta.site.split;
+        let split = part.delta.split.as_deref();
         let section = split.and_then(|split| split.section);
         let Some(number) = split.and_then(|split| split.call) else {
             return match (part.fate, &part.delta.kind) {

@@ -343,7 +343,7 @@ impl TextCalls {
         copy.body = Some(content.into());
         let wire = self.wire(original, text);
         let piece = self.piece(wire, String::new(), 0);
-        part.delta.site.split = Some(Split { piece, call: None, section: None, waited: None });
+        part.delta.split = Some(Box::new(Split { piece, call: None, section: None, waited: None }));
         part
     }
 
@@ -404,9 +404,13 @@ impl TextCalls {
             });
             let mut put = |kind, piece, call: Option<u32>, section| {
                 let waited = waited.filter(|_| call.is_some());
-                let split = Some(Split { piece, call, section, waited });
-                let site = Site { split, fields, ..Site::default() };
-                out.push(Part { delta: Delta { choice, slot, kind, site }, key: None, fate: Fate::Kept });
+                let split = Some(Box::new(Split { piece, call, section, waited }));
+                let site = Site { fields, ..Site::default() };
+                out.push(Part {
+                    delta: Delta { choice, slot, kind, site, split },
+                    key: None,
+                    fate: Fate::Kept,
+                });
             };
             if let Some(section) = segment.closes.filter(|_| first) {
                 let piece = self.piece(wire, String::new(), 0);

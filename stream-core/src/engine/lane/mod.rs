@@ -121,8 +121,9 @@ impl Says {
             }) if flavor != CallFlavor::Builtin => Payload::Arguments(flavor),
             _ => return None,
         };
-        let Site { position, fields, opens: false, split: None, .. } = delta.site else { return None };
-        Some(Self { choice: delta.choice?, slot: delta.slot, what, position, fields })
+        let Site { position, fields, opens: false, .. } = delta.site else { return None };
+        let choice = delta.choice.filter(|_| delta.split.is_none())?;
+        Some(Self { choice, slot: delta.slot, what, position, fields })
     }
 
     /// A delta that says this text there, of no frame.
@@ -134,7 +135,7 @@ impl Says {
             }
         };
         let site = Site { position: self.position, fields: self.fields, ..Site::default() };
-        Delta { choice: Some(self.choice), slot: self.slot, kind, site }
+        Delta { site, ..Delta::new(self.choice, self.slot, kind) }
     }
 
     /// The delta that says this text there, at this place of a frame.

@@ -29,11 +29,11 @@ impl Engine {
         if !fit.grows(self.reader.count()) {
             return None;
         }
-        let (raw, data) = (&self.reader.rest()[..fit.len], self.reader.plain_data(fit.len)?);
-        let site = self.lane.shapes.first()?.1.site_in(raw, data)?;
+        let (raw, event) = (&self.reader.rest()[..fit.len], self.reader.plain_event(fit.len)?);
+        let site = self.lane.shapes.first()?.1.site_in(raw, event.data.0)?;
         let delta = says.delta_at(&text_of(raw, 0, fit)?, site);
         let is_clean = self.lane.scrubs && !self.is_found(0, fit);
-        let frame = self.reader.take_plain()?;
+        let frame = self.reader.take_event(&event);
         let read = self.reader.follow(frame, delta, fit.count);
         self.lane.by_shape = matches!(read, Ok(Some(_)));
         (self.lane.is_first, self.lane.by_clean_shape) = (true, self.lane.by_shape && is_clean);

@@ -45,8 +45,7 @@ impl StageState {
         self.marks += 1;
         waiting.mark = Mark::Held { seq: self.marks };
         // A call in the text waited for its end before it was shown.
-        let split = self.part().and_then(|part| part.delta.site.split);
-        let waited = split.and_then(|split| split.waited);
+        let waited = self.part().and_then(|part| part.delta.split.as_ref()?.waited);
         let (since, bytes) = waited.unwrap_or((now, self.frame_bytes()));
         self.accounts.held(key, self.marks, bytes, since.min(now));
     }

@@ -83,7 +83,7 @@ impl StageState {
             Slot::At { item, .. } if self.fold.item_channel(item).is_some() => Some(item),
             _ => None,
         };
-        let split = part.delta.site.split;
+        let split = part.delta.split.as_deref();
         let around = Around {
             item,
             section: split.and_then(|split| split.section),
@@ -135,7 +135,7 @@ impl StageState {
                 }
             }
             (DeltaKind::Markup { closes }, _) => {
-                let Some(item) = delta.site.split.and_then(|split| split.section) else {
+                let Some(item) = delta.split.as_ref().and_then(|split| split.section) else {
                     return Mark::Decided;
                 };
                 if *closes {

@@ -175,7 +175,7 @@ impl MessagesWriter {
                 return;
             }
         }
-        let stops = part.delta.kind == DeltaKind::Stop;
+        let stops = matches!(part.delta.kind, DeltaKind::Stop);
         if let Some(number) = self.blocks.find(part.key, item) {
             if part.fate == Fate::Dropped {
                 return;
@@ -206,7 +206,9 @@ impl MessagesWriter {
 
     /// Starts the text block of a delta whose start is missing. Any other delta is meaningless without its start.
     fn start_unopened(&mut self, item: u32, part: &Part, out: &mut Vec<Bytes>) {
-        let DeltaKind::Text { channel, .. } = part.delta.kind else { return self.state.mark(Some(Odd::Order)) };
+        let DeltaKind::Text { channel, .. } = part.delta.kind else {
+            return self.state.mark(Some(Odd::Order));
+        };
         let (kind, block) = match channel {
             Channel::Reasoning => (BlockKind::Thinking, templates::thinking_block("{}", "")),
             Channel::Content | Channel::Refusal => (BlockKind::Text, templates::text_block("")),
@@ -286,7 +288,7 @@ impl Grammar for MessagesWriter {
         if let Some(alone) = (frame.is_stray() && !untouched).then(|| writer::event_only(frame)).flatten() {
             event.frame = alone;
         }
-        if parts.iter().any(|part| part.delta.kind == DeltaKind::Opening) {
+        if parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Opening)) {
             return self.opening(&event, &parts, out);
         }
         if parts.iter().any(|part| ends_message(&part.delta.kind) && part.fate != Fate::Dropped) {

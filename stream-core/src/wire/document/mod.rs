@@ -66,16 +66,16 @@ pub(crate) enum Of {
 }
 
 impl Of {
-    fn object(self) -> Option<&'static Table> {
+    fn object(&self) -> Option<&'static Table> {
         match self {
             Self::Object(table) | Self::Either(table, _) => Some(table),
             Self::Leaf | Self::List(_) => None,
         }
     }
 
-    fn item(self) -> Option<Self> {
+    fn item(&self) -> Option<&'static Self> {
         match self {
-            Self::List(item) | Self::Either(_, item) => Some(*item),
+            Self::List(item) | Self::Either(_, item) => Some(item),
             Self::Leaf | Self::Object(_) => None,
         }
     }
@@ -114,7 +114,7 @@ impl Spans {
             return Err(Fault { kind: FaultKind::Long, at: 0 });
         }
         let mut reader = SpanReader { scan: Scan::new(text), nodes: &mut self.0, text };
-        match reader.document(of) {
+        match reader.document(&of) {
             Ok(()) => Ok(Value::root(text, &self.0)),
             Err(Faulty) => Err(reader.scan.found()),
         }
@@ -172,11 +172,9 @@ struct SpanNode {
     key: (u32, u32),
     /// The node behind this one and all within it.
     next: u32,
-    /// Where the key stands in the table of its object.
-    known: Option<u8>,
     /// There are nodes within, if it is not empty: the value is of the type that was looked for.
     is_read: bool,
-    /// The [mark](mark) of a known key, with [`KNOWN`].
+    /// The [mark](mark) of a known key, with [`KNOWN`]; 0 for any other.
     mark: u8,
     /// A bit for the mark of each known member that is not null.
     marks: u64,
@@ -218,7 +216,7 @@ struct SpanReader<'r, 'd> {
 
 impl SpanReader<'_, '_> {
     /// Reads all of the text.
-    fn document(&mut self, of: Of) -> Result<(), Faulty> {
+    fn document(&mut self, of: &Of) -> Result<(), Faulty> {
         self.scan.space();
         self.value(of, SpanNode { start: self.scan.at as u32, ..SpanNode::default() })?;
         self.scan.space();
@@ -229,20 +227,13 @@ impl SpanReader<'_, '_> {
     }
 
     /// Reads one value into a node, which says where it starts, and those within it.
-    #[inline]
-    fn value(&mut self, of: Of, node: SpanNode) -> Result<(), Faulty> {
+    #[inline(always)]
+    fn value(&mut self, of: &Of, node: SpanNode) -> Result<(), Faulty> {
         match self.scan.peek() {
             b'"' => {
                 self.scan.string()?;
             }
-            b'{' => match of.object() {
-                Some(table) => return self.within(node, |reader| reader.members(table)),
-                None => self.scan.value()?,
-            },
-            b'[' => match of.item() {
-                Some(of) => return self.within(node, |reader| reader.items(of)),
-                None => self.scan.value()?,
-            },
+            b'{' | b'[' => return self.container(of, node),
             _ => self.scan.scalar()?,
         }
         let next = self.nodes.len() as u32 + 1;
@@ -250,24 +241,23 @@ impl SpanReader<'_, '_> {
         Ok(())
     }
 
-    /// Reads a value with those within it.
-    #[inline]
-    fn within(
-        &mut self,
-        node: SpanNode,
-        read: impl FnOnce(&mut Self) -> Result<(), Faulty>,
-    ) -> Result<(), Faulty> {
+    /// Reads an object or a list, with the values within it where they are looked for.
+    #[inline(never)]
+    fn container(&mut self, of: &Of, node: SpanNode) -> Result<(), Faulty> {
         let at = self.nodes.len();
-        self.nodes.push(SpanNode { is_read: true, ..node });
-        read(self)?;
+        self.nodes.push(node);
+        let is_read = match (self.scan.peek(), of.object(), of.item()) {
+            (b'{', Some(table), _) => self.members(table).map(|()| true)?,
+            (b'[', _, Some(of)) => self.items(of).map(|()| true)?,
+            _ => self.scan.value().map(|()| false)?,
+        };
         let next = self.nodes.len() as u32;
         let node = &mut self.nodes[at];
-        node.end = self.scan.at as u32;
-        node.next = next;
+        (node.end, node.next, node.is_read) = (self.scan.at as u32, next, is_read);
         Ok(())
     }
 
-    fn items(&mut self, of: Of) -> Result<(), Faulty> {
+    fn items(&mut self, of: &Of) -> Result<(), Faulty> {
         self.scan.expect(b'[')?;
         if self.scan.peek() == b']' {
             self.scan.at += 1;
@@ -293,28 +283,25 @@ impl SpanReader<'_, '_> {
             let start = self.scan.at;
             let escaped = self.scan.string()?;
             let end = self.scan.at;
-            let (mut known, mut mark) = self.known(table, start, end, escaped)?;
-            let mut of = Of::Leaf;
-            if let Some(key) = known {
-                let (name, of_key) = table.keys[usize::from(key)];
-                let bit = 1 << key;
+            let (mut of, mut mark) = (&Of::Leaf, 0);
+            if let Some(known) = self.known(table, start, end, escaped)? {
+                let (name, of_key) = &table.keys[known.at];
+                let bit = 1 << known.at;
                 if seen & bit == 0 {
-                    of = of_key;
-                } else if table.is_loose {
-                    (known, mark) = (None, 0);
-                } else {
+                    (of, mark) = (of_key, known.mark | KNOWN);
+                } else if !table.is_loose {
                     return Err(self.scan.fault(FaultKind::Twice(name)));
                 }
                 seen |= bit;
             }
             self.scan.space();
             self.scan.expect(b':')?;
-            if known.is_some() && self.scan.peek() != b'n' {
-                marks |= 1 << (mark & 63);
+            if mark != 0 && self.scan.peek() != b'n' {
+                marks |= 1 << (mark & !KNOWN);
             }
             let key = (start as u32, end as u32);
             let start = self.scan.at as u32;
-            self.value(of, SpanNode { start, key, known, mark, ..SpanNode::default() })?;
+            self.value(of, SpanNode { start, key, mark, ..SpanNode::default() })?;
             if !self.scan.goes_on(b'}')? {
                 self.nodes[object].marks = marks;
                 return Ok(());
@@ -322,7 +309,7 @@ impl SpanReader<'_, '_> {
         }
     }
 
-    /// Where the key between these quotes stands in the table, and its mark.
+    /// The key between these quotes, if it is one of the table.
     #[inline]
     fn known(
         &mut self,
@@ -330,7 +317,7 @@ impl SpanReader<'_, '_> {
         start: usize,
         end: usize,
         escaped: bool,
-    ) -> Result<(Option<u8>, u8), Faulty> {
+    ) -> Result<Option<KnownKey>, Faulty> {
         let unescaped;
         let key = match escaped {
             false => &self.text.as_bytes()[start + 1..end - 1],
@@ -342,19 +329,25 @@ impl SpanReader<'_, '_> {
             }
         };
         let mark = mark(key);
-        let known = match table.places[usize::from(mark)] {
+        let at = match table.places[usize::from(mark)] {
             0 => None,
             SEVERAL => table.keys.iter().position(|(name, _)| name.as_bytes() == key),
             place => Some(usize::from(place) - 1).filter(|at| table.keys[*at].0.as_bytes() == key),
         };
-        match known {
-            Some(known) => Ok((Some(known as u8), mark | KNOWN)),
+        match at {
+            Some(at) => Ok(Some(KnownKey { at, mark })),
             None => match stranger(table, key) {
-                None => Ok((None, 0)),
+                None => Ok(None),
                 Some(kind) => Err(self.scan.fault(kind)),
             },
         }
     }
+}
+
+/// A key of a table: where it stands there, and its [mark](mark).
+struct KnownKey {
+    at: usize,
+    mark: u8,
 }
 
 /// What is wrong with a key that is none of the known ones.

@@ -109,7 +109,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Moves behind a string. Answers whether there is an escape in it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn string(&mut self) -> Result<bool, Faulty> {
         if self.peek() != b'"' {
             return Err(self.fault(FaultKind::Syntax));
@@ -283,35 +283,57 @@ impl Levels {
     }
 }
 
-/// The first place from `at` on that is no byte of a string which means itself. Eight bytes are looked at together.
+/// The first place from `at` on that is no byte of a string which means itself. Eight bytes are looked at together, and more where
+/// the string is long.
 #[inline]
 fn plain(bytes: &[u8], mut at: usize) -> usize {
+    let mut words = 0;
     while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let word = u64::from_le_bytes(*word);
-        let special = zeros(word ^ repeat(b'"')) | zeros(word ^ repeat(b'\\')) | below_space(word);
+        let special = special(u64::from_le_bytes(*word));
         if special != 0 {
             return at + special.trailing_zeros() as usize / 8;
         }
         at += 8;
+        words += 1;
+        if words == SHORT {
+            at = long_plain(bytes, at);
+        }
     }
-    while bytes.get(at).is_some_and(|byte| *byte >= b' ' && *byte != b'"' && *byte != b'\\') {
+    while bytes.get(at).is_some_and(|byte| !is_special(*byte)) {
         at += 1;
     }
     at
 }
 
+/// Moves over all blocks from `at` on in which every byte means itself.
+#[inline(never)]
+fn long_plain(bytes: &[u8], at: usize) -> usize {
+    let blocks = bytes.get(at..).map_or(&[][..], |rest| rest.as_chunks::<BLOCK>().0);
+    // No byte is left out, so that the block is compared as a whole.
+    let is_plain = |block: &&[u8; BLOCK]| !block.iter().fold(false, |any, byte| any | is_special(*byte));
+    at + blocks.iter().take_while(is_plain).count() * BLOCK
+}
+
+/// How many words of a string are looked at one by one.
+const SHORT: usize = 4;
+
+/// How many bytes of a long string are looked at together.
+const BLOCK: usize = 32;
+
+/// Whether a byte of a string does not mean itself.
+const fn is_special(byte: u8) -> bool {
+    byte < b' ' || byte == b'"' || byte == b'\\'
+}
+
+/// The high bit of every byte that does not mean itself. A higher byte than the first such one may have it by a carry.
+const fn special(word: u64) -> u64 {
+    let quotes = (word ^ repeat(b'"')).wrapping_sub(repeat(1));
+    let escapes = (word ^ repeat(b'\\')).wrapping_sub(repeat(1));
+    (quotes | escapes | word.wrapping_sub(repeat(b' '))) & !word & repeat(0x80)
+}
+
 const fn repeat(byte: u8) -> u64 {
     u64::from_ne_bytes([byte; 8])
-}
-
-/// The high bit of every byte that is zero. A higher byte than the first such one may have it by a carry.
-const fn zeros(word: u64) -> u64 {
-    word.wrapping_sub(repeat(1)) & !word & repeat(0x80)
-}
-
-/// The high bit of every byte below the space; as in [`zeros`], only the first one is exact.
-const fn below_space(word: u64) -> u64 {
-    word.wrapping_sub(repeat(b' ')) & !word & repeat(0x80)
 }
 
 #[cfg(test)]
@@ -390,6 +412,17 @@ mod tests {
             "\"\\ud800\"",
         ] {
             agrees(text);
+        }
+    }
+
+    #[test]
+    fn a_string_of_any_length_ends_where_it_does() {
+        for before in (0..200).chain([1000, 1001]) {
+            let text = "a".repeat(before);
+            for rest in ["", "é", "\\n", "\\x", "\t", "\"", "\u{1f}", "\u{7f}"] {
+                agrees(&format!("\"{text}{rest}{text}\""));
+                agrees(&format!("\"{text}{rest}"));
+            }
         }
     }
 

@@ -106,13 +106,13 @@ impl<'d> Value<'d> {
 
     /// The members of a known object whose keys are in its table, null ones included.
     pub(crate) fn known(self) -> impl Iterator<Item = (Cow<'d, str>, Value<'d>)> {
-        let known = self.all_members().filter(|member| member.node().known.is_some());
+        let known = self.all_members().filter(|member| member.node().mark != 0);
         known.map(|member| (member.key(), member))
     }
 
     /// The members of a known object whose keys are not in its table, null ones included.
     pub(crate) fn unknown(self) -> impl Iterator<Item = (Cow<'d, str>, Value<'d>)> {
-        let unknown = self.all_members().filter(|member| member.node().known.is_none());
+        let unknown = self.all_members().filter(|member| member.node().mark == 0);
         unknown.map(|member| (member.key(), member))
     }
 

@@ -43,6 +43,19 @@ impl BodyReader<'_> {
     }
 
     fn reasoning(&mut self, body: Value<'_>) -> Result<(), DecodeError> {
+        let is_told = |name: &&str| body.get(name).is_some();
+        let thinks = ["reasoning_content", "reasoning", "reasoning_details"].iter().any(is_told);
+        let are_signed = thinks && self.thoughts(body)?;
+        let signs =
+            |(name, value): (Cow<'_, str>, Value<'_>)| SIGNATURES.contains(&&*name) && !is_void(value.raw());
+        if are_signed || body.unknown().any(signs) {
+            self.push(Slot::Run, DeltaKind::Signature, body, Field::Signature.bit());
+        }
+        Ok(())
+    }
+
+    /// The texts of the reasoning. Answers whether details of it are signed.
+    fn thoughts(&mut self, body: Value<'_>) -> Result<bool, DecodeError> {
         let details = Details::read(body)?;
         // Fields with the same text are one delta; a field with another text is payload of its own.
         let twin = |name| body.said(name).map(Option::unwrap_or_default);
@@ -69,12 +82,7 @@ impl BodyReader<'_> {
             }
             self.text(Channel::Reasoning, second, *came, Field::Summary.bit());
         }
-        let signs =
-            |(name, value): (Cow<'_, str>, Value<'_>)| SIGNATURES.contains(&&*name) && !is_void(value.raw());
-        if details.are_signed || body.unknown().any(signs) {
-            self.push(Slot::Run, DeltaKind::Signature, body, Field::Signature.bit());
-        }
-        Ok(())
+        Ok(details.are_signed)
     }
 
     fn content_part(&mut self, part: Value<'_>) -> Result<(), DecodeError> {

@@ -38,17 +38,23 @@ impl ChatWriter {
 
     /// Keeps the data that made chunks are built from, which is parsed only when it is needed.
     fn remember(&mut self, data: &Bytes, parts: &[Part]) {
+        if !self.opening_has_choice {
+            self.remember_opening(data, parts);
+        }
+        self.state.remember_usage(data, parts);
+    }
+
+    fn remember_opening(&mut self, data: &[u8], parts: &[Part]) {
         let has_choice = parts.iter().any(|part| part.delta.choice.is_some());
         let known = parts.iter().any(|part| {
             !matches!(part.delta.kind, DeltaKind::Opaque { .. } | DeltaKind::Terminal | DeltaKind::Error(_))
         });
-        if known && (self.opening.is_none() || (has_choice && !self.opening_has_choice)) {
+        if known && (self.opening.is_none() || has_choice) {
             // A slice would keep the whole read alive.
             self.opening = Some(Bytes::copy_from_slice(data));
             self.envelope = None;
             self.opening_has_choice = has_choice;
         }
-        self.state.remember_usage(data, parts);
     }
 
     /// Drops usage behind a dropped finish: the ending writes the usage.
@@ -121,7 +127,11 @@ impl ChatWriter {
 
     /// The notices for emptied turns that this part ends, as items of `choices` (rule 21).
     pub(super) fn notices(&mut self, part: &Part) -> Vec<String> {
-        let notices = self.state.turns.notices(part, part.fate).into_iter();
+        let notices = self.state.turns.notices(part, part.fate);
+        if notices.is_empty() {
+            return Vec::new();
+        }
+        let notices = notices.into_iter();
         notices.map(|(number, notice)| self.choice(number, templates::notice(&notice), None)).collect()
     }
 
@@ -195,9 +205,11 @@ impl ChatWriter {
         if let Some(data) = &data {
             self.remember(data, &parts);
         }
-        let json = data.as_deref().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or_default();
         let way = self.way(&parts);
         let reads = way == Way::Rebuild || self.state.turns.any_tainted();
+        // The text of what leaves as it came is not looked at.
+        let data = data.as_deref().filter(|_| reads || way != Way::Raw);
+        let json = data.and_then(|data| std::str::from_utf8(data).ok()).unwrap_or_default();
         let mut spans = Spans::default();
         let chunk = reads.then(|| grammar::chunk(&mut spans, json.as_bytes())).flatten();
         let came = CameChunk { data: json, chunk };

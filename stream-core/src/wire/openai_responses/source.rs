@@ -98,8 +98,8 @@ static SOURCE: Table = Table::loose(&[
     ("logprobs", Of::Leaf),
 ]);
 
-/// The `sequence_number` of an event that is written as its bytes. Where no object opens before the key, the number stands behind
-/// the key; else the event is read.
+/// The `sequence_number` of an event that is written as its bytes. Where no object opens before the key, or the event ends with the
+/// number, the number is the event's own; else the event is read.
 pub(super) fn sequence_number(data: &[u8]) -> Option<u64> {
     const KEY: &[u8] = b"\"sequence_number\"";
     // Building the finder costs more than a search.
@@ -107,8 +107,9 @@ pub(super) fn sequence_number(data: &[u8]) -> Option<u64> {
     let at = FINDER.find(data)?;
     let digits = data[at + KEY.len()..].strip_prefix(b":").unwrap_or_default();
     let len = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let is_own = data.starts_with(b"{") && memchr::memchr(b'{', &data[1..at]).is_none();
-    if is_own && matches!(digits.get(len), Some(b',' | b'}')) {
+    let opens_none = || data.starts_with(b"{") && memchr::memchr(b'{', &data[1..at]).is_none();
+    let is_last = digits[len..] == *b"}" && data[..at].ends_with(b",");
+    if is_last || (matches!(digits.get(len), Some(b',' | b'}')) && opens_none()) {
         return std::str::from_utf8(&digits[..len]).ok()?.parse().ok();
     }
     let mut spans = Spans::default();

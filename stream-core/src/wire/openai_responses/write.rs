@@ -89,7 +89,9 @@ impl Grammar for ResponsesWriter {
         let completes = self.note(parts, &data);
         self.state.sink.raw(frame, out);
         self.numbering.pass(source::sequence_number(&data));
-        self.list(completes, std::str::from_utf8(&data).unwrap_or_default());
+        if completes.is_some() {
+            self.list(completes, std::str::from_utf8(&data).unwrap_or_default());
+        }
     }
 
     fn open(&mut self, out: &mut Vec<Bytes>) {
