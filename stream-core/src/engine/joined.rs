@@ -22,7 +22,8 @@ pub(super) struct JoinedTexts {
     /// The choice whose text left first. As long as no other one spoke there is nothing to put together.
     first: Option<u32>,
     several: bool,
-    /// The ends of what has left, by channel.
+    /// The ends of what has left, by channel: of all texts, and of those that stand first in their chunk, which are all that litellm takes
+    /// where there is nothing but content.
     ends: Few<String>,
 }
 
@@ -69,15 +70,27 @@ impl Engine {
         if said.fate == Fate::Dropped || text.is_empty() || !looks {
             return None;
         }
-        let end = ends.or_default(place(channel));
-        *several |= *first.get_or_insert(choice) != choice;
-        if !*several {
-            add(end, text);
+        let [all, _] = places(channel);
+        if *first.get_or_insert(choice) == choice && !*several {
+            add(ends.or_default(all), text);
             return None;
         }
+        if !std::mem::replace(several, true) {
+            // Texts of one choice are both.
+            for [all, firsts] in CHANNELS.map(places) {
+                let end = ends.or_default(all).clone();
+                *ends.or_default(firsts) = end;
+            }
+        }
+        let readings = if said.delta.site.position == 0 { 2 } else { 1 };
         // From here on every text goes the general way.
         self.lane.is_on = false;
-        let Remainder { rest, reason } = Remainder::of(end, text, &**scrub)?;
+        let mut found: Option<Remainder> = None;
+        for place in places(channel).into_iter().take(readings) {
+            let text = found.as_ref().map_or(&**text, |found| &found.rest);
+            found = Remainder::of(ends.or_default(place), text, &**scrub).or(found);
+        }
+        let Remainder { rest, reason } = found?;
         // What is signed is never edited (rule 22).
         let is_signed = said.key.is_some_and(|key| self.is_signed(key));
         let rest = if is_signed { String::new() } else { rest };
@@ -98,7 +111,8 @@ impl Engine {
         for JoinedTexts { stage, ends, .. } in &mut self.joined {
             let block = blocks.get(*stage).and_then(|key| self.stages[*stage].fold.state.block(*key));
             if let Some((block, channel)) = block.and_then(|block| Some((block, block.channel()?))) {
-                end_of(block.body()).clone_into(ends.or_default(place(channel)));
+                let [all, _] = places(channel);
+                end_of(block.body()).clone_into(ends.or_default(all));
             }
         }
     }
@@ -118,10 +132,13 @@ fn add(end: &mut String, text: &str) {
     }
 }
 
-fn place(channel: Channel) -> u32 {
+const CHANNELS: [Channel; 3] = [Channel::Content, Channel::Reasoning, Channel::Refusal];
+
+/// Where the ends of a channel are kept: of all texts, and of the first ones.
+fn places(channel: Channel) -> [u32; 2] {
     match channel {
-        Channel::Content => 0,
-        Channel::Reasoning => 1,
-        Channel::Refusal => 2,
+        Channel::Content => [0, 3],
+        Channel::Reasoning => [1, 4],
+        Channel::Refusal => [2, 5],
     }
 }
