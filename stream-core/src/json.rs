@@ -187,11 +187,6 @@ impl Nesting {
         }
     }
 
-    /// Whether nothing but white space has come.
-    pub(crate) fn is_blank(&self) -> bool {
-        !self.begun
-    }
-
     /// Whether something has come, and all of its brackets and strings are closed.
     pub(crate) fn is_whole(&self) -> bool {
         self.begun && self.depth == 0 && !self.in_string

@@ -147,7 +147,10 @@ impl Scanner {
             })));
         }
         let closer = &self.buf.as_bytes()[self.at + call.machine.body().end..self.at + end];
-        self.regions.close(&self.plans, closer);
+        if call.kind == Kind::Alone && !plan.dialect.call_close.is_empty() {
+            self.regions.open(self.taken, call.plan, &self.plans, &self.options);
+        }
+        self.regions.close(self.taken, &self.plans, closer);
         self.consume(end);
         self.state = match call.section.filter(|_| call.kind != Kind::Alone) {
             Some(number) => {

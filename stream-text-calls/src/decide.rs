@@ -40,7 +40,7 @@ pub(crate) fn decide(
         let short = text.len() < window;
         machine.run(plans, &text[..text.len().min(window)], ended && short, options);
         if let (Some(Outcome::Fail { end, .. }), None, true) =
-            (&machine.outcome, machine.confirmed, options.malformed && machine.names_a_line(text))
+            (&machine.outcome, machine.confirmed, options.malformed && machine.names_a_line(plans, text))
         {
             machine.confirmed = Some(*end);
         }

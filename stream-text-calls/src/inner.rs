@@ -94,7 +94,7 @@ impl Scanner {
     }
 
     /// Reports what was not reported, and `end` bytes more, as no call.
-    fn unread(&mut self, plan: usize, end: usize, kind: ProblemKind) {
+    pub(crate) fn unread(&mut self, plan: usize, end: usize, kind: ProblemKind) {
         let (from, at) = (self.base + self.from as u64, self.base + self.at as u64);
         self.events.push(Event::Unparsed(Unparsed {
             range: from..at + end as u64,

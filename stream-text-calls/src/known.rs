@@ -84,6 +84,7 @@ pub fn mistral_v11() -> Dialect {
     Dialect::json_arguments("mistral-v11")
         .call("[TOOL_CALLS]{~}{name}{~}{[ARGS]?}", "")
         .also_call("[TOOL_CALLS]{~}{name}[CALL_ID]{id}[ARGS]")
+        .also_call("[TOOL_CALLS]{~}{name}{~}[CALL_ID]{*}[ARGS")
         // SGLang misses neither bracket.
         .also_call("[TOOL_CALLS{]?}{~}{name}{~}[ARGS{]?}")
         .marks_all()
@@ -172,13 +173,18 @@ pub fn harmony() -> Dialect {
         .also_call(
             "{<|start|>assistant?}<|channel|>{~}commentary{~}<|constrain|>json to={functions.?}{name}{*}<|message|>",
         )
+        // Any channel, and any role.
+        .also_call("<|channel|>{*}to={functions.?}{name}{*}<|message|>")
+        .also_call("<|start|>{*}to={functions.?}{name}{*}<|message|>")
+        // To SGLang whatever stands before this: the name has left when it shows that there is one.
+        .beside(Dialect::json_arguments("harmony").call("<|constrain|>{~}json{~}<|message|>", ""))
 }
 
 /// A fence named `tool_code` with a Python call in it: Gemma 1 to 3.
 pub fn gemma_tool_code() -> Dialect {
     Dialect::python("gemma-tool-code")
         .wrapper("```tool_code\n", "```")
-        .call("{print(?}{default_api.?}{name}(", ")")
+        .call("{print(?}{default_api.?}{name}{~}(", ")")
 }
 
 /// A fence named `tool_code` with a JSON call in it.
@@ -199,7 +205,7 @@ pub fn function_gemma() -> Dialect {
 
 /// `<|tool_call_start|>[f(a="x")]<|tool_call_end|>`: LFM2.
 pub fn lfm2() -> Dialect {
-    Dialect::python("lfm2").wrapper("<|tool_call_start|>", "<|tool_call_end|>").call("{name}(", "").array()
+    Dialect::python("lfm2").wrapper("<|tool_call_start|>", "<|tool_call_end|>").call("{name}{~}(", "").array()
 }
 
 /// `<|tool_call_start|>[{"name", "arguments"}]<|tool_call_end|>`: LFM2 as well, to SGLang.
@@ -209,26 +215,27 @@ pub fn lfm2_json() -> Dialect {
 
 /// `<|tool_call_start|>f(a="x")<|tool_call_end|>`: LFM2 without its brackets, to SGLang.
 pub fn lfm2_single() -> Dialect {
-    Dialect::python("lfm2-single").wrapper("<|tool_call_start|>", "<|tool_call_end|>").call("{name}(", "")
+    Dialect::python("lfm2-single").wrapper("<|tool_call_start|>", "<|tool_call_end|>").call("{name}{~}(", "")
 }
 
 /// `<|python_start|>[f(a=1)]<|python_end|>`: Llama 4.
 pub fn llama4_pythonic() -> Dialect {
     Dialect::python("llama4-pythonic")
-        .wrapper("<|python_start|>", "<|python_end|>")
-        .call("{name}(", "")
+        // vLLM takes the closing tag out, wherever it stands.
+        .wrapper("<|python_start|>{~}{<|python_end|>?}", "<|python_end|>")
+        .call("{<|python_end|>?}{name}{~}{<|python_end|>?}{~}(", "")
         .array()
 }
 
 /// `[f(a=1), g()]` and no marker at all: Llama 3.2, ToolACE. Counts only when it begins a line, its first call is whole,
 /// and its tool was offered.
 pub fn pythonic() -> Dialect {
-    Dialect::python("pythonic").call("{name}(", "").array().only_whole()
+    Dialect::python("pythonic").call("{name}{~}(", "").array().only_whole()
 }
 
 /// `<function_calls>` around Python calls, one per line: OLMo 3.
 pub fn olmo3() -> Dialect {
-    Dialect::python("olmo3").wrapper("<function_calls>", "</function_calls>").call("{name}(", "")
+    Dialect::python("olmo3").wrapper("<function_calls>", "</function_calls>").call("{name}{~}(", "")
 }
 
 /// `<TOOLCALL>[{"name", "arguments"}]</TOOLCALL>`: Nemotron.

@@ -14,7 +14,7 @@ use crate::schema::{Schemas, push_string};
 use crate::set::Plans;
 use crate::space::{Space, space_at};
 use crate::tagged::{Tagged, first, occurs};
-use crate::template::Template;
+use crate::template::{Piece, Template};
 use crate::xml;
 
 /// What may stand here.
@@ -137,11 +137,19 @@ impl Machine {
         }
     }
 
-    /// Whether a name stands on a line of its own, and something behind it that fits no parameter: a parser that looks for
-    /// the name alone finds a call.
-    pub(crate) fn names_a_line(&self, text: &[u8]) -> bool {
+    /// Whether a name stands on a line of its own or before the tag of a parameter, and something behind it that fits no parameter: a
+    /// parser that looks for the name alone finds a call.
+    pub(crate) fn names_a_line(&self, plans: &Plans, text: &[u8]) -> bool {
         let is_tagged = matches!(self.payload, Some(Payload::Tagged(_)));
-        is_tagged && self.lead.name.is_some() && matches!(text.get(self.head), Some(b'\n' | b'\r'))
+        let tag = self.plan(plans).and_then(|plan| plan.parameters.open.pieces.first());
+        let is_tag = || match tag {
+            Some(Piece::Literal { any, .. }) => {
+                any.iter().any(|tag| text[self.head..].starts_with(tag.as_bytes()))
+            }
+            _ => false,
+        };
+        let ends_line = || matches!(text.get(self.head), Some(b'\n' | b'\r'));
+        is_tagged && self.lead.name.is_some() && (ends_line() || is_tag())
     }
 
     /// Whether a name stands between its markers: a call to parsers that take whatever follows for its arguments.
@@ -366,7 +374,7 @@ impl Machine {
                 _ => Some(self.head),
             };
             // Behind the name of a tool that was offered, some parser needs nothing else.
-            let is_offered = self.is_offered(dialect.guarded, text, options);
+            let is_offered = self.is_offered(text, options);
             let other_key = other_key.filter(|at| !is_offered || named.is_none_or(|named| *at < named));
             let unknown = named
                 .filter(|_| !matches!(self.name(text), Some(Ok(name)) if options.counts_unmarked(&name)));
@@ -385,7 +393,7 @@ impl Machine {
                     self.body_end = tagged.body_end;
                     self.outcome = Some(Outcome::Done(end));
                 } else if dialect.only_whole
-                    && (self.is_nameless(plan, text, options) || self.is_no_python(text, end))
+                    && (self.is_nameless(text, options) || self.is_no_python(text, end, options))
                 {
                     self.fail(end, end, ProblemKind::MissingName);
                 } else {
@@ -396,15 +404,15 @@ impl Machine {
     }
 
     /// Whether an object lacks what makes it a call.
-    fn is_nameless(&self, plan: &Plan, text: &[u8], options: &ScanOptions) -> bool {
+    fn is_nameless(&self, text: &[u8], options: &ScanOptions) -> bool {
         let Some(Payload::Object(object)) = &self.payload else { return false };
-        let needs_arguments = !self.is_offered(plan.dialect.guarded, text, options);
+        let needs_arguments = !self.is_offered(text, options);
         object.name.is_none() || (needs_arguments && object.arguments.is_none())
     }
 
     /// Whether a parser that asks for no arguments finds a tool of this name.
-    fn is_offered(&self, guarded: bool, text: &[u8], options: &ScanOptions) -> bool {
-        guarded && matches!(self.name(text), Some(Ok(name)) if options.schemas.offers(&name))
+    fn is_offered(&self, text: &[u8], options: &ScanOptions) -> bool {
+        options.every_reading && matches!(self.name(text), Some(Ok(name)) if options.schemas.offers(&name))
     }
 
     /// Whether the name is another one to parsers that take what stands behind its last dot.
@@ -416,8 +424,10 @@ impl Machine {
     }
 
     /// Whether what looks like Python arguments is something else.
-    fn is_no_python(&self, text: &[u8], end: usize) -> bool {
+    fn is_no_python(&self, text: &[u8], end: usize, options: &ScanOptions) -> bool {
+        // Parsers pass over arguments without a name.
         matches!(self.payload, Some(Payload::Python(_)))
+            && !self.is_offered(text, options)
             && python::arguments(&lossy(text, self.head..end - 1)).is_err()
     }
 

@@ -226,7 +226,11 @@ impl Matcher {
                 Some(quote) if byte == quote => true,
                 Some(_) if byte < b' ' || matches!(byte, b'<' | b'>') => return Match::Fail(self.pos),
                 Some(_) => false,
-                None if hole == Hole::IdWithName => begins_next(byte),
+                // Parsers take whatever stands before their marker, other markers too.
+                None if hole == Hole::IdWithName => match marker_at(next, &text[self.pos..]) {
+                    None => return Match::More,
+                    Some(is_marker) => is_marker,
+                },
                 None => ends_word(byte) || begins_next(byte),
             };
             if over {
@@ -269,6 +273,19 @@ impl Matcher {
             self.pos += 1;
         }
         Match::More
+    }
+}
+
+/// Whether a text begins with a piece; `None` if too little of it has come.
+fn marker_at(next: Option<&Piece>, text: &[u8]) -> Option<bool> {
+    let Some(Piece::Literal { any, .. }) = next else { return Some(false) };
+    let fits = |marker: &&String| {
+        let both = marker.len().min(text.len());
+        marker.as_bytes()[..both] == text[..both]
+    };
+    match any.iter().find(fits) {
+        None => Some(false),
+        Some(marker) => (text.len() >= marker.len()).then_some(true),
     }
 }
 

@@ -8,13 +8,15 @@ use crate::tagged::occurs;
 /// The dialects of which a marker stood before, and was not closed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Regions {
-    open: Vec<usize>,
+    /// Each with the place of its marker.
+    open: Vec<(usize, u64)>,
 }
 
 impl Regions {
     /// These candidates are no calls, whether another was taken or none: those whose marker stands there open a region.
     pub(crate) fn enter(
         &mut self,
+        at: u64,
         none: &[Machine],
         taken: Option<&Machine>,
         plans: &Plans,
@@ -30,26 +32,34 @@ impl Regions {
         for plan in marked.chain(own.filter(|own| plans.dialects[*own].dialect.marks_all)) {
             let is_open = Some(plan) == own && !plans.dialects[plan].dialect.marks_all;
             if !is_open && plans.dialects[plan].has_region() && !self.holds(plan) {
-                self.open.push(plan);
+                self.open.push((plan, at));
             }
+        }
+    }
+
+    /// A call of this dialect stands here whose end may be missing.
+    pub(crate) fn open(&mut self, at: u64, plan: usize, plans: &Plans, options: &ScanOptions) {
+        if options.every_reading && plans.dialects[plan].has_region() && !self.holds(plan) {
+            self.open.push((plan, at));
         }
     }
 
     /// A dialect's closing tag came.
     pub(crate) fn leave(&mut self, plan: usize) {
-        self.open.retain(|open| *open != plan);
+        self.open.retain(|(open, _)| *open != plan);
     }
 
-    /// The closing tags in this text came, whichever dialects have them.
-    pub(crate) fn close(&mut self, plans: &Plans, text: &[u8]) {
-        self.open.retain(|plan| {
+    /// The closing tags in this text came, whichever dialects have them. They are a call's, and are gone if the call is: what was open
+    /// before the call stays open.
+    pub(crate) fn close(&mut self, from: u64, plans: &Plans, text: &[u8]) {
+        self.open.retain(|(plan, at)| {
             let leave = &plans.dialects[*plan].leave;
-            leave.is_empty() || !occurs(leave, text)
+            *at < from || leave.is_empty() || !occurs(leave, text)
         });
     }
 
     pub(crate) fn holds(&self, plan: usize) -> bool {
-        self.open.contains(&plan)
+        self.iter().any(|open| open == plan)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -57,6 +67,6 @@ impl Regions {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
-        self.open.iter().copied()
+        self.open.iter().map(|(plan, _)| *plan)
     }
 }

@@ -8,7 +8,7 @@ use crate::active::Call;
 use crate::before::Before;
 use crate::code::Code;
 use crate::decide::{Decision, decide};
-use crate::event::{Event, Markup, MarkupRole};
+use crate::event::{Event, Markup, MarkupRole, ProblemKind};
 use crate::machine::{Machine, Outcome, Unit};
 use crate::options::ScanOptions;
 use crate::plan::{Kind, Mark, Opener};
@@ -51,10 +51,14 @@ pub struct Scanner {
     pub(crate) reasoning: Option<usize>,
     /// Before this, nothing without a marker is looked for again.
     unmarked_from: u64,
+    /// How many bytes were read by candidates without a marker that were none, and are read again.
+    reread: u64,
     /// Text that could still become a marker, were something behind it taken out.
     pub(crate) seam: Seam,
     /// Markers before, behind which calls are found by pattern.
     pub(crate) regions: Regions,
+    /// Where the call that was taken last begins, or the wrapper that it stands in.
+    pub(crate) taken: u64,
     /// A bare object that left as text.
     pub(crate) watch: Watch,
     /// What a marker would make a call of.
@@ -106,8 +110,10 @@ impl Scanner {
             code: Code::default(),
             reasoning: None,
             unmarked_from: 0,
+            reread: 0,
             seam: Seam::default(),
             regions: Regions::default(),
+            taken: 0,
             watch: Watch::default(),
             before: Before::default(),
             sections: 0,
@@ -301,16 +307,36 @@ impl Scanner {
                 self.flush_text(self.at);
                 false
             }
+            Decision::Take(machine) if matches!(machine.unit, Unit::Leave(_)) && !machines.is_empty() => {
+                // What ends a region may begin a call.
+                if let Unit::Leave(plan) = machine.unit {
+                    self.regions.leave(plan);
+                }
+                true
+            }
             Decision::Take(machine) => {
                 // What is a call to one parser is a marker and other words to the next.
-                self.regions.enter(machines, Some(&machine), &self.plans, &self.options);
+                let at = self.base + self.at as u64;
+                self.regions.enter(at, machines, Some(&machine), &self.plans, &self.options);
                 self.take(*machine, None);
                 true
             }
             Decision::None { through, fits } => {
                 let at = self.base + self.at as u64;
-                self.unmarked_from = self.unmarked_from.max(at + through as u64);
-                self.regions.enter(machines, None, &self.plans, &self.options);
+                self.regions.enter(at, machines, None, &self.plans, &self.options);
+                // Parsers that look at every brace find a call in what was none, too.
+                self.reread += through as u64;
+                let is_reread =
+                    self.options.every_reading && self.reread <= REREAD + REREADS * (at + through as u64);
+                if !is_reread {
+                    self.unmarked_from = self.unmarked_from.max(at + through as u64);
+                    if self.options.every_reading && through > 1 {
+                        let through = (self.at + through..).find(|at| self.buf.is_char_boundary(*at));
+                        self.flush_text(self.at);
+                        self.unread(0, through.map_or(1, |at| at - self.at), ProblemKind::InnerCall);
+                        return true;
+                    }
+                }
                 for (fits, plan) in fits.into_iter().filter(|_| self.options.every_reading) {
                     self.seam.fits(at, at + fits as u64, plan);
                 }
@@ -333,6 +359,8 @@ impl Scanner {
                 true
             }
             Decision::None { .. } => {
+                // Its end did not come: parsers that look for it look on.
+                self.regions.open(self.taken, section.plan, &self.plans, &self.options);
                 self.state = State::Text;
                 true
             }
@@ -358,6 +386,9 @@ impl Scanner {
             Unit::Next { kind, .. } => kind,
             _ => Kind::Alone,
         };
+        if section.is_none() {
+            self.taken = self.base + self.at as u64;
+        }
         let section = match (section, kind) {
             (Some(section), _) => Some(section.number),
             (None, Kind::Alone) => None,
@@ -392,7 +423,11 @@ impl Scanner {
                 Event::ReasoningEnd(range)
             }
             _ => {
-                self.regions.close(&self.plans, &self.buf.as_bytes()[self.at..self.at + end]);
+                let closer = &self.buf.as_bytes()[self.at..self.at + end];
+                if let Unit::Close { plan, .. } = machine.unit {
+                    self.regions.open(self.taken, plan, &self.plans, &self.options);
+                }
+                self.regions.close(self.taken, &self.plans, closer);
                 let section = section.map_or(0, |section| section.number);
                 Event::Markup(Markup { range, section, role: MarkupRole::Close })
             }
@@ -464,6 +499,10 @@ impl Scanner {
         start + range.start as u64..start + range.end as u64
     }
 }
+
+/// Within which bounds text is read again: in all so many times, and some bytes more.
+const REREADS: u64 = 8;
+const REREAD: u64 = 1 << 16;
 
 impl Section {
     pub(crate) fn machines(self, plans: &Plans) -> Vec<Machine> {

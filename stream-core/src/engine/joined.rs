@@ -22,7 +22,8 @@ pub(super) struct JoinedTexts {
     /// The choice whose text was written first. While it is the only one, nothing is joined.
     first: Option<u32>,
     several: bool,
-    /// The ends of the texts that were written, by channel.
+    /// The ends of the texts that were written, by channel: of all texts, and of those that stand first in their chunk, which are all that
+    /// litellm reads where a stream is nothing but content.
     ends: Few<String>,
     /// How much of the block had left the general way when the lane was taken.
     lane_from: usize,
@@ -77,16 +78,29 @@ impl Engine {
         if said.fate == Fate::Dropped || text.is_empty() || !looks {
             return None;
         }
-        let end = ends.or_default(place(channel));
-        *several |= *first.get_or_insert(choice) != choice;
-        if !*several {
-            add(end, text);
+        let [all, _] = places(channel);
+        if *first.get_or_insert(choice) == choice && !*several {
+            add(ends.or_default(all), text);
             return None;
+        }
+        if !std::mem::replace(several, true) {
+            // Texts of one choice are both.
+            for [all, firsts] in CHANNELS.map(places) {
+                let end = ends.or_default(all).clone();
+                *ends.or_default(firsts) = end;
+            }
         }
         // From here on no text takes the lane.
         self.lane.turn_off();
-        let Some(Remainder { rest, reason }) = Remainder::of(end_of(end), text, &**scrub) else {
-            add(end, text);
+        let readings = if said.delta.site.position == 0 { 2 } else { 1 };
+        let readings = || places(channel).into_iter().take(readings);
+        let mut found: Option<Remainder> = None;
+        for place in readings() {
+            let text = found.as_ref().map_or(&**text, |found| &found.rest);
+            found = Remainder::of(end_of(ends.or_default(place)), text, &**scrub).or(found);
+        }
+        let Some(Remainder { rest, reason }) = found else {
+            readings().for_each(|place| add(ends.or_default(place), text));
             return None;
         };
         // What is signed is never edited (rule 22).
@@ -94,7 +108,7 @@ impl Engine {
             |key: BlockKey| self.stages.get(key.stage()).is_some_and(|stage| stage.is_signed(key));
         let is_signed = said.key.is_some_and(is_signed);
         let rest = if is_signed { String::new() } else { rest };
-        add(end, &rest);
+        readings().for_each(|place| add(ends.or_default(place), &rest));
         let said = &mut frame.parts[part];
         said.fate = queue::edited(said.fate);
         queue::replace_body(&mut said.delta.kind, &rest, None);
@@ -120,7 +134,8 @@ impl Engine {
         for JoinedTexts { stage, ends, lane_from, .. } in &mut self.joined {
             let block = blocks.get(*stage).and_then(|key| self.stages[*stage].fold.state.block(*key));
             if let Some((block, channel)) = block.and_then(|block| Some((block, block.channel()?))) {
-                add(ends.or_default(place(channel)), block.body().get(*lane_from..).unwrap_or_default());
+                let [all, _] = places(channel);
+                add(ends.or_default(all), block.body().get(*lane_from..).unwrap_or_default());
             }
         }
     }
@@ -135,10 +150,13 @@ fn add(end: &mut String, text: &str) {
     }
 }
 
-fn place(channel: Channel) -> u32 {
+const CHANNELS: [Channel; 3] = [Channel::Content, Channel::Reasoning, Channel::Refusal];
+
+/// Where the ends of a channel are kept: of all texts, and of the first ones.
+fn places(channel: Channel) -> [u32; 2] {
     match channel {
-        Channel::Content => 0,
-        Channel::Reasoning => 1,
-        Channel::Refusal => 2,
+        Channel::Content => [0, 3],
+        Channel::Reasoning => [1, 4],
+        Channel::Refusal => [2, 5],
     }
 }

@@ -47,7 +47,11 @@ struct Place {
     last: Option<BlockKey>,
     name: Text,
     first_name: Text,
+    /// The arguments, as long as they may be JSON, and who has written them.
+    text: String,
     nesting: Nesting,
+    writers: Vec<BlockKey>,
+    is_broken: bool,
     is_custom: bool,
 }
 
@@ -102,15 +106,14 @@ impl Engine {
         if let Some(judged) = judged {
             joined.calls.entry(key).and_modify(|of| of.judged = Some(judged));
             // Arguments of a call whose name has left would come under the name of this one.
-            let waiting = place.last.filter(|last| *last != key && place.nesting.is_blank());
+            let waiting = place.last.filter(|last| *last != key && place.text.is_empty());
             let waiting = waiting.and_then(|last| self.complete(last, joined.calls.get(&last)?));
-            let is_waiting = waiting.is_some_and(|waiting| waiting != Judged::Blank);
-            if !is_waiting && place.fits(key, &of, call, judged) {
+            let waiting = waiting.unwrap_or(Judged::Blank);
+            if place.fits(key, &of, call, judged, waiting) {
                 place.add(key, &of, call);
                 return Ok(());
             }
-            let gives_way = !place.is_custom && call.flavor == CallFlavor::Function;
-            let gives_way = gives_way && (place.nesting.is_blank() || judged == Judged::Brackets);
+            let gives_way = !place.is_custom && call.flavor == CallFlavor::Function && place.text.is_empty();
             let other = place.last.filter(|last| choice == 0 && gives_way && *last != key);
             let Some(apart) = other.or(Some(key).filter(|_| choice > 0)) else {
                 let message = "expected calls of one choice at each index, found arguments of another choice before a call of the first";
@@ -163,24 +166,34 @@ impl JoinedCalls {
 }
 
 impl Place {
-    /// Whether more of a call, at which several choices have written, makes nothing of it that was not judged.
-    fn fits(&self, key: BlockKey, of: &CallPlace, call: &CallDelta, judged: Judged) -> bool {
-        let is_clean = self.nesting.is_blank() || self.nesting.is_whole();
-        let is_its_own = self.last == Some(key);
-        // Behind other arguments there is no JSON any more.
-        let is_none = judged == Judged::Brackets && !self.nesting.is_blank() && (is_clean || is_its_own);
+    /// Whether more of a call, where several choices have written, makes nothing of it that was not judged.
+    fn fits(&self, key: BlockKey, of: &CallPlace, call: &CallDelta, judged: Judged, waiting: Judged) -> bool {
+        let is_alone = self.text.is_empty() && waiting == Judged::Blank;
+        let piece = call.arguments.as_deref().unwrap_or_default();
         match call.flavor {
             CallFlavor::Custom => false,
             _ if self.is_custom => false,
-            CallFlavor::LegacyFunction => {
-                is_none
-                    || (self.first_name == of.name && (self.nesting.is_blank() || judged == Judged::Blank))
-            }
-            _ => {
-                let is_alone = self.nesting.is_blank();
-                is_none || is_alone || is_its_own || (judged == Judged::Blank && self.name == of.name)
-            }
+            CallFlavor::LegacyFunction => match judged {
+                Judged::Brackets if !self.text.is_empty() => !self.is_whole_with(key, piece),
+                Judged::Blank => self.first_name == of.name,
+                _ => is_alone && self.first_name == of.name,
+            },
+            _ => match judged {
+                // Behind all of it there is no JSON, but for what several have written.
+                Judged::Brackets => waiting != Judged::Other && !self.is_whole_with(key, piece),
+                Judged::Blank => is_alone || self.name == of.name,
+                Judged::Other => is_alone || self.writers == [key],
+            },
         }
+    }
+
+    /// Whether the arguments of several calls, with this piece, are one JSON value.
+    fn is_whole_with(&self, key: BlockKey, piece: &str) -> bool {
+        let is_joined = self.writers.iter().any(|writer| *writer != key) && !piece.trim().is_empty();
+        let mut nesting = self.nesting;
+        nesting.read(piece);
+        let is_value = || serde_json::from_str::<IgnoredAny>(&[&self.text, piece].concat()).is_ok();
+        is_joined && !self.is_broken && nesting.is_whole() && (self.text.len() > LONGEST || is_value())
     }
 
     fn add(&mut self, key: BlockKey, of: &CallPlace, call: &CallDelta) {
@@ -192,9 +205,24 @@ impl Place {
         }
         self.last = Some(key);
         self.is_custom |= call.flavor == CallFlavor::Custom;
-        self.nesting.read(call.arguments.as_deref().unwrap_or_default());
+        let piece = call.arguments.as_deref().unwrap_or_default();
+        if piece.trim().is_empty() {
+            return;
+        }
+        if !self.writers.contains(&key) {
+            self.writers.push(key);
+        }
+        // Behind one whole value there is no JSON any more, whatever follows. Numbers are none.
+        self.is_broken |= self.nesting.is_whole() && self.text.ends_with(['}', ']']);
+        self.nesting.read(piece);
+        if !self.is_broken && self.text.len() <= LONGEST {
+            self.text.push_str(piece.trim_end());
+        }
     }
 }
+
+/// How much of the arguments is kept. What is longer counts as JSON where its brackets are closed.
+const LONGEST: usize = 1 << 20;
 
 impl Judged {
     fn of(arguments: &str) -> Self {

@@ -98,6 +98,26 @@ fn of_a_secret_over_two_choices_of_one_frame_the_end_does_not_leave() {
     }
 }
 
+/// litellm takes the first choice of each chunk alone, where there is nothing but content.
+#[test]
+fn of_a_secret_over_the_first_choices_of_chunks_the_end_does_not_leave() {
+    let both = data(
+        r#"{"id":"c","choices":[{"index":0,"delta":{"content":"12"},"finish_reason":null},{"index":1,"delta":{"content":"zzz"},"finish_reason":null}]}"#,
+    );
+    let hidden = data(
+        r#"{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":null},{"index":1,"delta":{"content":"zzz"},"finish_reason":null}]}"#,
+    );
+    let alone = |text: &str| chat::choice(1, &format!(r#"{{"content":"{text}"}}"#));
+    let text = |text: &str| chat::choice(0, &format!(r#"{{"content":"{text}"}}"#));
+    let ran =
+        run_for(several, redact, &(text("a") + &alone("SECRET-") + &both + &alone("34 b") + chat::DONE));
+    assert_eq!((ran.error, ran.out.matches("34").count()), (None, 0), "{}", ran.out);
+    // What the first choice does not say is no chunk to litellm: each choice stands alone.
+    let ran = run_for(several, redact, &(text("a") + &hidden + &alone("x") + chat::DONE));
+    let left = ran.out.replace(r#""role":"assistant","#, "");
+    assert_eq!(left, text("a") + &alone("zzz") + &alone("x") + chat::DONE);
+}
+
 #[test]
 fn texts_of_one_choice_are_not_searched_twice() {
     for body in bodies(&[(0, "SECRET-1"), (0, "234 "), (0, "x")]) {

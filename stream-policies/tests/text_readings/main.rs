@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test, helpers included")]
 
+mod found;
 mod patterns;
 
 use std::sync::{Arc, Mutex};
@@ -132,7 +133,7 @@ fn a_call_that_appears_when_another_is_taken_out_is_no_way_past_a_gate() {
     // The object is a call by itself, to llama.cpp.
     for (before, behind, left) in [
         ("<tool_", r#"call>{"name": "shell", "arguments": {}}</tool_call>"#, "call></tool_call>"),
-        ("<tool_call>", r#"{"name": "shell", "arguments": {}}</tool_call>"#, "</tool_call>"),
+        ("<tool_call>", r#"{"name": "shell", "arguments": {}}</tool_call>"#, ""),
         ("<", r#"tool_call>{"name": "shell", "arguments": {}}</tool_call>"#, "tool_call></tool_call>"),
         ("<function=", "shell></function>", "shell></function>"),
     ] {
