@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A setting that cannot be used: where it stands, what was expected there, and what came.
+/// A setting that cannot be used: its place, what was expected there, and what was found.
 ///
 /// ```
 /// use stream_policies::judge::rules::{Otherwise, Rule, RulesSettings};
@@ -21,13 +21,13 @@ pub struct SettingsError {
 }
 
 impl SettingsError {
-    /// An error that names the place and both sides.
+    /// Creates an error from the place and both sides.
     #[must_use]
     pub fn new(at: impl Into<String>, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self { at: at.into(), expected: expected.into(), found: found.into() }
     }
 
-    /// The same error, its place seen from further out.
+    /// Prefixes the place of the error with an outer key.
     #[must_use]
     pub fn within(mut self, outer: &str) -> Self {
         self.at = match self.at.as_str() {
@@ -37,14 +37,14 @@ impl SettingsError {
         self
     }
 
-    /// The same error at another place.
+    /// Sets the place of the error.
     #[must_use]
     pub fn moved(mut self, at: impl Into<String>) -> Self {
         self.at = at.into();
         self
     }
 
-    /// Where the setting stands.
+    /// The place of the setting.
     #[must_use]
     pub fn at(&self) -> &str {
         &self.at

@@ -24,7 +24,7 @@ use crate::random::Draws;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cut {
-    /// As the network did, or, where that is not known, after each event.
+    /// At the recorded cuts of the network, or, where these are not known, after each event.
     Original,
     /// Nowhere.
     Whole,
@@ -42,7 +42,7 @@ pub enum Cut {
 }
 
 impl Cut {
-    /// The pieces, each with the time at which its last byte came.
+    /// The pieces of a log, each with the time of its last byte.
     #[must_use]
     pub fn apply(self, log: &ChunkLog) -> Vec<(Duration, Bytes)> {
         let len = log.bytes().len();

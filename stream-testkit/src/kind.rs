@@ -20,7 +20,7 @@ pub enum WireKind {
 }
 
 impl WireKind {
-    /// All of them.
+    /// The APIs, in the order of their documentation.
     pub const ALL: [Self; 4] =
         [Self::OpenAiChat, Self::OpenAiResponses, Self::AnthropicMessages, Self::Gemini];
 

@@ -8,12 +8,12 @@ use serde::Deserialize;
 #[non_exhaustive]
 #[must_use]
 pub struct BufferedJudgeSettings {
-    /// What the client is told at a denial. `{reason}` in it is the judge's reason.
+    /// The message of an ending after a denial. `{reason}` stands for the judge's reason.
     pub message: String,
 }
 
 impl BufferedJudgeSettings {
-    /// What the client is told at a denial.
+    /// Sets the message of an ending after a denial.
     pub fn message(mut self, text: impl Into<String>) -> Self {
         self.message = text.into();
         self

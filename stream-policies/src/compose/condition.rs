@@ -104,7 +104,7 @@ impl Condition {
         Self::of(RequestTest::Or(self, other))
     }
 
-    /// Whether it holds for a request; `None` where that cannot be answered.
+    /// Returns whether the condition holds for a request; `None` where the request lacks the fact.
     #[must_use]
     pub fn holds(&self, request: &Request) -> Option<bool> {
         match &*self.0 {

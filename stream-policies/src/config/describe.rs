@@ -7,14 +7,14 @@ use stream_core::{Attention, Channel, OnFailure};
 
 use super::set::Entry;
 
-/// What the policies of a set look at, in order. Its `Display` has one line for each, and one for calls in the text.
+/// The needs of the policies of a set, in order. `Display` has one line per policy, and one for calls in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     policies: Vec<Described>,
     text_calls: String,
 }
 
-/// What one policy looks at.
+/// The needs of one policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Described {
@@ -22,15 +22,15 @@ pub struct Described {
     pub kind: String,
     /// Under which conditions it is run; empty if always.
     pub when: String,
-    /// What it looks at.
+    /// The blocks that the policy needs.
     pub looks_at: Vec<String>,
-    /// What passes it by.
+    /// The blocks that pass without the policy.
     pub passes_by: Vec<&'static str>,
-    /// Whether what it does takes place.
+    /// `true` if the policy is enforced; `false` for a dry run.
     pub enforces: bool,
-    /// Whether the stream goes on without it when it fails.
+    /// `true` if the policy fails open.
     pub fails_open: bool,
-    /// How long its hooks and decisions may take, if less than those of the stream.
+    /// The time limit of its hooks and decisions, if it is shorter than that of the stream.
     pub time_limit: Option<Duration>,
 }
 
@@ -45,13 +45,13 @@ impl Description {
         &self.policies
     }
 
-    /// Which calls are looked for in the text, as a sentence.
+    /// The calls that are searched for in the text, as a sentence.
     #[must_use]
     pub fn text_calls(&self) -> &str {
         &self.text_calls
     }
 
-    /// What none of them looks at: it leaves as it came.
+    /// The blocks that no policy needs, which are written unchanged.
     #[must_use]
     pub fn unseen(&self) -> Vec<&'static str> {
         let unseen = PARTS.iter().map(|(name, _)| *name);

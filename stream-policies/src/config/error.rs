@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::nearest::nearest;
 
-/// What is wrong with a policy file: where, what was expected, what was found, which name was probably meant.
+/// An error in a policy file: the place, what was expected, what was found, and the name that was probably meant.
 ///
 /// It quotes names (kinds, keys, choices) and never a pattern, a literal or a header: a file may hold the very secrets
 /// that are to be redacted.
@@ -56,7 +56,7 @@ impl ConfigError {
         error
     }
 
-    /// Where it is, if the format tells.
+    /// The place of the error, if the format of the file has one.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
         self.0.place

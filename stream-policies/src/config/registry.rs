@@ -65,7 +65,7 @@ impl Registry {
         registry
     }
 
-    /// No kinds.
+    /// Creates a registry without kinds.
     #[must_use]
     pub fn empty() -> Self {
         Self { kinds: BTreeMap::new() }
@@ -122,7 +122,7 @@ impl Registry {
         self.read_node(super::toml::parse(text)?)
     }
 
-    /// Reads the policies of a TOML file that also says other things: the keys of its host are not looked at.
+    /// Reads the policies of a TOML file that also has keys of its host, which are ignored.
     ///
     /// ```
     /// use stream_policies::config::Registry;

@@ -127,14 +127,14 @@ impl PolicySet {
         self.entries.iter().position(|entry| entry.needs().takes_call_tags())
     }
 
-    /// What each policy looks at and what it does not: to be shown at start.
+    /// The needs of each policy, for the output of a program at its start.
     #[must_use]
     pub fn describe(&self) -> Description {
         let text_calls = self.text_calls.as_ref().clone().unwrap_or_default();
         Description::of(&self.entries, text_calls.to_string())
     }
 
-    /// How many policies there are; never none.
+    /// The number of policies, which is never zero.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "it is never empty")]
     pub fn len(&self) -> usize {

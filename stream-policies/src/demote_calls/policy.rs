@@ -13,7 +13,7 @@ use stream_core::{
 pub struct DemoteCalls(Arc<Dialect>);
 
 impl DemoteCalls {
-    /// Calls leave in this dialect.
+    /// Creates a policy that writes calls in this dialect.
     pub fn to(dialect: Dialect) -> Self {
         Self(Arc::new(dialect))
     }

@@ -16,7 +16,7 @@ pub struct DemoteCallsSettings {
 }
 
 impl DemoteCallsSettings {
-    /// Calls leave in the dialect of this name.
+    /// Creates settings for calls in the dialect of this name.
     pub fn dialect(name: impl Into<String>) -> Self {
         Self { dialect: Some(name.into()), own: None }
     }

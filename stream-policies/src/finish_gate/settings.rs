@@ -10,37 +10,37 @@ use serde::Deserialize;
 #[non_exhaustive]
 #[must_use]
 pub struct FinishGateSettings {
-    /// When a call is released.
+    /// The condition under which a call is released.
     pub release: Release,
-    /// How long a call waits for its finish, from its last delta on; `None`: until the end.
+    /// The time that a call waits for its finish, from its last delta on; `None` for no limit before the end of the stream.
     #[serde(deserialize_with = "crate::duration::optional")]
     pub deadline: Option<Duration>,
-    /// What becomes of a call whose finish does not come.
+    /// The outcome of a complete call without a finish.
     pub without_finish: WithoutFinish,
-    /// Whether the terminal marker (`[DONE]`, `message_stop`) finishes the calls of a choice that has no finish reason.
+    /// `true` if the terminal marker (`[DONE]`, `message_stop`) finishes the calls of a choice that has no finish reason.
     pub terminal_finishes: bool,
 }
 
 impl FinishGateSettings {
-    /// When a call is released.
+    /// Sets the condition under which a call is released.
     pub fn release(mut self, when: Release) -> Self {
         self.release = when;
         self
     }
 
-    /// How long a call waits for its finish, from its last delta on; `None`: until the end.
+    /// Sets the time that a call waits for its finish, from its last delta on; `None` for no limit before the end of the stream.
     pub fn deadline(mut self, time: Option<Duration>) -> Self {
         self.deadline = time;
         self
     }
 
-    /// What becomes of a complete call whose finish does not come.
+    /// Sets the outcome of a complete call without a finish.
     pub fn without_finish(mut self, outcome: WithoutFinish) -> Self {
         self.without_finish = outcome;
         self
     }
 
-    /// Whether the terminal marker finishes the calls of a choice that has no finish reason; true unless said otherwise.
+    /// Sets whether the terminal marker finishes the calls of a choice that has no finish reason; `true` by default.
     pub fn terminal_finishes(mut self, finishes: bool) -> Self {
         self.terminal_finishes = finishes;
         self
@@ -58,27 +58,27 @@ impl Default for FinishGateSettings {
     }
 }
 
-/// When a call is released.
+/// The condition under which a call is released.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Release {
-    /// When its choice has finished.
+    /// The choice of the call has finished.
     #[default]
     Finished,
-    /// When it is complete and was not cut off, which is known as soon as something else of its choice follows.
+    /// The call is complete and was not cut off, which is known as soon as another delta of its choice follows.
     Complete,
 }
 
-/// What becomes of a complete call whose finish does not come.
+/// The outcome of a complete call without a finish.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WithoutFinish {
-    /// It is dropped.
+    /// The call is dropped.
     #[default]
     Drop,
-    /// It is released if its arguments are empty or one whole JSON value, else dropped.
+    /// The call is released if its arguments are empty or one whole JSON value, else dropped.
     Release,
     /// The stream ends with an error.
     End,

@@ -13,7 +13,7 @@ pub struct HideReasoningSettings {
 }
 
 impl HideReasoningSettings {
-    /// What stands for each stretch of reasoning, where it is not signed.
+    /// Sets the text in place of each stretch of reasoning that is not signed.
     pub fn placeholder(mut self, text: impl Into<String>) -> Self {
         self.placeholder = Some(text.into());
         self

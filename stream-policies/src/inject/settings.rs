@@ -16,7 +16,7 @@ pub struct InjectSettings {
 }
 
 impl InjectSettings {
-    /// Text before the first thing a choice says or calls.
+    /// Sets the text before the first content or call of a choice.
     pub fn before(mut self, text: impl Into<String>) -> Self {
         self.before = Some(text.into());
         self

@@ -116,14 +116,14 @@ impl CompletedCall {
         Some(Self(Arc::new(Parts { server: true, ..parts })))
     }
 
-    /// The same call, run by the provider.
+    /// Marks the call as one that the provider runs.
     #[must_use]
     pub fn run_by_server(mut self) -> Self {
         Arc::make_mut(&mut self.0).server = true;
         self
     }
 
-    /// The same call, said by this model.
+    /// Sets the model that made the call.
     #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         Arc::make_mut(&mut self.0).model = Some(model.into());
@@ -179,19 +179,19 @@ impl CompletedCall {
         &self.0.arguments
     }
 
-    /// What kind of call it is.
+    /// The kind of the call.
     #[must_use]
     pub fn flavor(&self) -> CallFlavor {
         self.0.flavor
     }
 
-    /// Whether the stream was resumed after its opening. The gates deny such a call without asking.
+    /// Returns whether the stream was resumed after the opening of the call. Gates deny such a call without asking.
     #[must_use]
     pub fn is_unopened(&self) -> bool {
         self.0.unopened
     }
 
-    /// What is wrong with a call that is written as text and is none: tool, parameter, place, and what was expected.
+    /// The reason why a text that begins like a call is none: tool, parameter, position, and what was expected there.
     #[must_use]
     pub fn problem(&self) -> Option<&str> {
         self.0.problem.as_deref()
@@ -216,7 +216,7 @@ impl CompletedCall {
         self.0.alias.as_deref()
     }
 
-    /// The model that said it, as the upstream names it.
+    /// The model that made the call, as the upstream names it.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.0.model.as_deref()

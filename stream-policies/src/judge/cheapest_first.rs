@@ -21,12 +21,12 @@ pub struct CheapestFirst {
 }
 
 impl CheapestFirst {
-    /// No judge yet.
+    /// Creates a list without judges.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One more that must allow.
+    /// Adds a judge that must allow.
     pub fn and(mut self, judge: impl Judge + 'static) -> Self {
         self.judges.push(Arc::new(judge));
         self.judges.sort_by_key(Judge::cost);

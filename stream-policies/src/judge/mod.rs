@@ -84,11 +84,11 @@ pub(crate) fn asks(judge: &Arc<dyn Judge>, call: &CompletedCall) -> bool {
     !call.is_server_run() || judge.judges_server_calls()
 }
 
-/// What it costs to ask a judge.
+/// The cost of asking a judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Cost {
-    /// Nothing: the answer is ready on the first poll, so that a host that cannot wait may ask.
+    /// No cost: the answer is ready at the first poll, so that a host that cannot wait may ask.
     Instant,
     /// Some work, or a wait within the process.
     Local,

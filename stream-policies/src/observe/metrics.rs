@@ -36,11 +36,11 @@ struct Count {
 pub struct Snapshot {
     /// Decisions, by policy, action and whether they took place.
     pub decisions: Vec<Counted>,
-    /// How many streams were observed.
+    /// The number of observed streams.
     pub streams: u64,
-    /// How many of them were closed for an error.
+    /// The number of streams that an error closed.
     pub errors: u64,
-    /// How many bytes are held back now, over all streams. A gauge.
+    /// The number of bytes that all streams hold now. A gauge.
     pub held_bytes: usize,
     /// The most bytes that one stream held back at once.
     pub held_bytes_max: usize,
@@ -54,22 +54,22 @@ pub struct Snapshot {
 pub struct Counted {
     /// The name of the policy.
     pub policy: String,
-    /// What was done: the [word](stream_core::Action::word) for it, such as `dropped`.
+    /// The [word](stream_core::Action::word) for the action, such as `dropped`.
     pub action: &'static str,
-    /// Whether it took place.
+    /// `true` if the decisions were carried out; `false` for dry runs.
     pub enforced: bool,
-    /// How many there were.
+    /// The number of decisions.
     pub count: u64,
-    /// How many bytes they were about.
+    /// The number of bytes of frames that the decisions were about.
     pub bytes: u64,
-    /// How long those were held, added up.
+    /// The sum of the times for which those bytes were held.
     pub held: Duration,
     /// The longest that some were held.
     pub held_max: Duration,
 }
 
 impl Metrics {
-    /// All counts at zero.
+    /// Creates metrics with all counts at zero.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

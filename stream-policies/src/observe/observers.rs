@@ -11,7 +11,7 @@ use stream_core::{Decision, Error, Observer};
 pub struct Observers(Vec<Box<dyn Observer>>);
 
 impl Observers {
-    /// No observers.
+    /// Creates a list without observers.
     pub fn new() -> Self {
         Self::default()
     }

@@ -46,7 +46,7 @@ impl Recorder {
         std::mem::take(&mut self.lock().decisions).into()
     }
 
-    /// How many decisions were forgotten because there were too many.
+    /// The number of decisions that were forgotten, since the recorder was full.
     #[must_use]
     pub fn forgotten(&self) -> u64 {
         self.lock().forgotten

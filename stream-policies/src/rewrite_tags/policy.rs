@@ -41,7 +41,7 @@ impl To {
 }
 
 impl RewriteTags {
-    /// Calls leave in this dialect, which may be one of your own.
+    /// Creates a policy that writes calls in this dialect, which may be one of the host's own.
     pub fn to(dialect: Dialect) -> Self {
         Self::new(To::Dialect(Box::new(dialect)), Vec::new())
     }

@@ -40,18 +40,18 @@ pub(super) struct Pair {
 }
 
 impl RewriteTagsSettings {
-    /// Calls leave between these tags, `"open,close"`.
+    /// Creates settings for calls between these tags, `"open,close"`.
     pub fn tags(tags: impl Into<String>) -> Self {
         Self { tags: Some(Tags::Joined(tags.into())), ..Self::default() }
     }
 
-    /// Calls leave between these tags.
+    /// Creates settings for calls between these tags.
     pub fn between(open: impl Into<String>, close: impl Into<String>) -> Self {
         let pair = Pair { open: open.into(), close: close.into() };
         Self { tags: Some(Tags::Each(pair)), ..Self::default() }
     }
 
-    /// Calls leave in the dialect of this name.
+    /// Creates settings for calls in the dialect of this name.
     pub fn dialect(name: impl Into<String>) -> Self {
         Self { dialect: Some(name.into()), ..Self::default() }
     }

@@ -31,7 +31,7 @@ impl StopOnSettings {
         self
     }
 
-    /// How the stream ends.
+    /// Sets the end of a stream at a phrase.
     pub fn ends(mut self, ends: Ends) -> Self {
         self.ends = ends;
         self
@@ -43,7 +43,7 @@ impl StopOnSettings {
         self
     }
 
-    /// How many bytes of one text may be undecided.
+    /// Sets the largest number of undecided bytes of one text.
     pub fn hold_limit(mut self, bytes: usize) -> Self {
         self.hold_limit = bytes;
         self
@@ -77,12 +77,12 @@ impl Default for StopOnSettings {
     }
 }
 
-/// Where to look for phrases.
+/// The places that are searched for phrases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopPlace {
-    /// What the user reads.
+    /// The answer for the user.
     Content,
     /// Reasoning, thinking, thoughts.
     Reasoning,
@@ -90,7 +90,7 @@ pub enum StopPlace {
     Refusal,
 }
 
-/// How a stream ends at a phrase.
+/// The end of a stream at a phrase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -100,6 +100,6 @@ pub enum Ends {
     Refuse,
     /// With the API's error.
     Error,
-    /// The rest of the choice is dropped; the upstream's own ending leaves when it comes.
+    /// The rest of the choice is dropped; the upstream's own ending is written.
     Silently,
 }

@@ -10,20 +10,20 @@ use serde::Deserialize;
 #[non_exhaustive]
 #[must_use]
 pub struct ToolGateSettings {
-    /// What becomes of a denied call.
+    /// The outcome of a denied call.
     pub on_deny: OnDeny,
     /// A text for the client in place of a dropped call, where the format has a place for it and the judge has no
     /// notice of its own. `{reason}` in it is the judge's reason.
     pub notice: Option<String>,
-    /// What the client is told when the stream ends. `{reason}` in it is the judge's reason.
+    /// The message of an ending. `{reason}` stands for the judge's reason.
     pub message: String,
-    /// How long a judgement may take; else the stream's policy limit.
+    /// The time limit of a judge; by default that of the policy.
     #[serde(deserialize_with = "crate::duration::optional")]
     pub deadline: Option<Duration>,
 }
 
 impl ToolGateSettings {
-    /// What becomes of a denied call.
+    /// Sets the outcome of a denied call.
     pub fn on_deny(mut self, outcome: OnDeny) -> Self {
         self.on_deny = outcome;
         self
@@ -35,13 +35,13 @@ impl ToolGateSettings {
         self
     }
 
-    /// What the client is told when the stream ends.
+    /// Sets the message of an ending.
     pub fn message(mut self, text: impl Into<String>) -> Self {
         self.message = text.into();
         self
     }
 
-    /// How long a judgement may take.
+    /// Sets the time limit of a judge.
     pub fn deadline(mut self, time: Duration) -> Self {
         self.deadline = Some(time);
         self
@@ -59,7 +59,7 @@ impl Default for ToolGateSettings {
     }
 }
 
-/// What becomes of a denied call.
+/// The outcome of a denied call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

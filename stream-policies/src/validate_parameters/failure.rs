@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use stream_core::text_calls::Problem;
 
-/// Why a call was found invalid.
+/// The reason why a call is invalid.
 ///
 /// It names tool, call and parameter, and never says what the arguments hold. Serialised it is one flat object:
 ///
@@ -27,7 +27,7 @@ pub struct ParameterFailure {
     /// The provider's id of the call, if it sent one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// Which check failed.
+    /// The check that failed.
     pub check: Check,
     /// The parameter it is about, if it is about one that the settings or the schema name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,14 +35,14 @@ pub struct ParameterFailure {
     /// The place in the schema that did not hold, as a JSON pointer: `/properties/command/type`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keyword: Option<String>,
-    /// What was expected.
+    /// The expectation.
     pub expected: String,
-    /// What was found.
+    /// The finding.
     pub found: String,
-    /// Which failure in a row of this session and tool it is, where they are counted.
+    /// The number of this failure in a row of failures of the session and tool, where failures are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
-    /// How many there may be.
+    /// The largest number of failures in a row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<u32>,
 }
@@ -77,13 +77,13 @@ impl ParameterFailure {
         }
     }
 
-    /// Whether no attempt is left.
+    /// Returns whether no attempt is left.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         matches!((self.attempt, self.budget), (Some(attempt), Some(budget)) if attempt >= budget)
     }
 
-    /// As JSON.
+    /// The failure as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         // Strings and numbers alone: serialising them does not fail.

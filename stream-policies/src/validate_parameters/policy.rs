@@ -14,7 +14,7 @@ use super::failure::ParameterFailure;
 use super::rule::ParameterRules;
 use super::settings::{Notice, OnInvalid, ValidateParametersSettings};
 
-/// Lets only calls leave whose arguments are what their tool takes. See the [module](super).
+/// A policy that releases only calls whose arguments fit their tool. The page of the [module](super) has the checks.
 ///
 /// Clones share compiled schemas and the count of attempts: make one value at start, and a clone for each stream.
 #[derive(Clone)]

@@ -48,13 +48,13 @@ impl RedisAttempts {
         })
     }
 
-    /// How long a row of failures is remembered: an hour unless set.
+    /// Sets the time for which a row of failures is remembered; one hour by default.
     pub fn time_to_live(mut self, time: Duration) -> Self {
         self.time_to_live = time;
         self
     }
 
-    /// How long an answer of Redis may take, connecting included: half a second unless set.
+    /// Sets the time limit of an answer of Redis, connecting included; half a second by default.
     pub fn timeout(mut self, time: Duration) -> Self {
         self.timeout = time;
         self

@@ -41,13 +41,13 @@ impl ValidateParametersSettings {
         Self::default()
     }
 
-    /// What is checked of the calls of one tool.
+    /// Sets the checks of the calls of one tool.
     pub fn tool(mut self, name: impl Into<String>, settings: ToolSettings) -> Self {
         self.tools.insert(name.into(), settings);
         self
     }
 
-    /// Other names of a parameter, in all tools that require it and do not list aliases of their own for it.
+    /// Sets other names of a parameter, for all tools that require the parameter and list no aliases of their own.
     pub fn alias<S: Into<String>>(
         mut self,
         parameter: impl Into<String>,
@@ -64,31 +64,31 @@ impl ValidateParametersSettings {
         self
     }
 
-    /// What becomes of calls of tools that are neither listed nor offered.
+    /// Sets the outcome of calls of tools that are neither listed nor offered.
     pub fn unknown_tools(mut self, what: UnknownTools) -> Self {
         self.unknown_tools = what;
         self
     }
 
-    /// What becomes of an invalid call.
+    /// Sets the outcome of an invalid call.
     pub fn on_invalid(mut self, what: OnInvalid) -> Self {
         self.on_invalid = what;
         self
     }
 
-    /// What the client is told in place of a dropped call.
+    /// Sets the text in place of a dropped call.
     pub fn notice(mut self, notice: Notice) -> Self {
         self.notice = notice;
         self
     }
 
-    /// How many invalid calls of one tool there may be in a row in one session. The last of them ends the stream.
+    /// Sets the largest number of invalid calls of one tool in a row in one session. The last of them ends the stream.
     pub fn budget(mut self, attempts: u32) -> Self {
         self.budget = Some(attempts);
         self
     }
 
-    /// Where attempts are counted; in the memory of this process unless set.
+    /// Sets where attempts are counted; by default in the memory of this process.
     pub fn attempts(mut self, attempts: AttemptsSettings) -> Self {
         self.attempts = Some(attempts);
         self
@@ -162,7 +162,7 @@ impl Default for ValidateParametersSettings {
     }
 }
 
-/// Where attempts are counted: in Redis, for several processes (feature `redis`).
+/// The place where attempts are counted: Redis, for several processes (feature `redis`).
 ///
 /// Debugging does not tell the address, which may hold a password.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -212,7 +212,7 @@ impl fmt::Debug for AttemptsSettings {
     }
 }
 
-/// What is checked of the calls of one tool.
+/// The checks of the calls of one tool.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[must_use]
@@ -229,13 +229,13 @@ impl ToolSettings {
         Self::default()
     }
 
-    /// Parameters that must have a value, beside those that the schema requires.
+    /// Adds parameters that must have a value, beside those that the schema requires.
     pub fn required<S: Into<String>>(mut self, parameters: impl IntoIterator<Item = S>) -> Self {
         self.required.extend(parameters.into_iter().map(Into::into));
         self
     }
 
-    /// Other names under which a required parameter may come. A call that uses one of them is rewritten.
+    /// Sets other names of a required parameter. A call that uses one of them is rewritten.
     pub fn alias<S: Into<String>>(
         mut self,
         parameter: impl Into<String>,
@@ -245,7 +245,7 @@ impl ToolSettings {
         self
     }
 
-    /// Whether an empty string is a value of its required parameters, whatever holds for other tools.
+    /// Sets whether an empty string is a value of its required parameters, in place of the setting for all tools.
     pub fn allow_empty(mut self, allow: bool) -> Self {
         self.allow_empty = Some(allow);
         self
@@ -258,7 +258,7 @@ impl ToolSettings {
     }
 }
 
-/// What becomes of calls of tools that nobody knows.
+/// The outcome of calls of unknown tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -270,19 +270,19 @@ pub enum UnknownTools {
     Refuse,
 }
 
-/// What becomes of an invalid call.
+/// The outcome of an invalid call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OnInvalid {
-    /// It is dropped, with a notice in its place.
+    /// The call is dropped, with a notice in its place.
     #[default]
     Drop,
     /// The stream ends with a refusal.
     Terminate,
 }
 
-/// What the client is told in place of a dropped call, where there is a place for text.
+/// The text in place of a dropped call, where the format has a place for text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -292,7 +292,7 @@ pub enum Notice {
     Sentence,
     /// The failure as JSON, for programs.
     Json,
-    /// Nothing.
+    /// No text.
     Nothing,
 }
 

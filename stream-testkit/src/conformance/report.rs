@@ -23,7 +23,7 @@ impl Report {
         Self { violations, tolerated, view }
     }
 
-    /// Whether no rule was broken, but for what was allowed.
+    /// Returns whether no rule was broken, except by allowed deviations.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.violations.is_empty()
@@ -47,7 +47,7 @@ impl Report {
         self.violations.iter().chain(&self.tolerated).filter_map(|violation| violation.excuse).collect()
     }
 
-    /// What a strict client received. It does not depend on what was allowed.
+    /// The answer as a strict client reads it, whatever was allowed.
     #[must_use]
     pub fn view(&self) -> &View {
         &self.view
@@ -69,7 +69,7 @@ pub struct Violation {
     pub event: usize,
     /// The rule.
     pub rule: Rule,
-    /// What was expected, and what came.
+    /// A sentence: what was expected, and what was found.
     pub message: String,
     /// The deviation that excuses it, if a provider is known to do this.
     pub excuse: Option<Deviation>,

@@ -1,14 +1,14 @@
 //! What a strict client has received.
 
-/// What a client that reads in wire order and repairs nothing ends up with.
+/// An answer, as a client reads it that goes by the wire order and repairs nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct View {
     /// The choices (candidates) by index. Formats without choices have one.
     pub choices: Vec<ChoiceView>,
-    /// How the stream ended.
+    /// The end of the stream.
     pub ended: Ended,
-    /// Whether usage came.
+    /// `true` if the stream has usage.
     pub usage: bool,
 }
 
@@ -35,26 +35,26 @@ pub struct ChoiceView {
 /// One call of a [`ChoiceView`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallView {
-    /// The provider's id; empty if none came.
+    /// The provider's id; empty for a call without one.
     pub id: String,
     /// The name; the item type for calls that have none.
     pub name: String,
-    /// The arguments as they came. Where a format sends a JSON value, its compact form.
+    /// The arguments, unchanged. Where a format sends a JSON value, its compact form.
     pub arguments: String,
-    /// What the format calls it: `function`, `tool_use`, `function_call`, `shell_call`, `functionCall`…
+    /// The format's word for the call: `function`, `tool_use`, `function_call`, `shell_call`, `functionCall`…
     pub kind: String,
 }
 
-/// How a stream ended.
+/// The end of a stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ended {
-    /// With the format's ending.
+    /// The format's own ending.
     Clean,
     /// With the format's refusal: `content_filter`, `refusal`, `response.incomplete` for a filter, `SAFETY`.
     Refused,
-    /// With an in-band error.
+    /// An error in the stream.
     Error,
-    /// With the bytes: no ending came.
+    /// The bytes ended without an ending.
     #[default]
     Open,
 }

@@ -8,13 +8,13 @@ use std::time::Duration;
 use futures::{Stream, StreamExt as _};
 use tokio::time::timeout;
 
-/// When a client goes away.
+/// The moment at which a client disconnects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Leave {
     /// After this many items. After none it never asks for one.
     Items(usize),
-    /// As soon as it has this many bytes.
+    /// The client has received this number of bytes.
     Bytes(usize),
     /// After this time.
     After(Duration),
@@ -22,13 +22,13 @@ pub enum Leave {
     Polls(usize),
 }
 
-/// What a client had when it went.
+/// The bytes that a client had received when it disconnected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Received {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Whether the stream was over before the client went.
+    /// `true` if the stream was over before the client disconnected.
     pub ended: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What an upstream answers where its transport breaks: how many bytes had come.
+/// The error of an upstream whose transport breaks, with the number of bytes before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FaultError {
     at: usize,
@@ -13,7 +13,7 @@ impl FaultError {
         Self { at }
     }
 
-    /// How many bytes had come.
+    /// The number of bytes before the error.
     #[must_use]
     pub fn at(self) -> usize {
         self.at

@@ -16,24 +16,24 @@ pub enum Fault {
         /// How many bytes come.
         at: usize,
     },
-    /// The transport breaks: after the bytes comes a [`FaultError`](super::FaultError).
+    /// The transport breaks: a [`FaultError`](super::FaultError) follows the bytes.
     Break {
         /// How many bytes come.
         at: usize,
     },
-    /// Nothing comes for a while.
+    /// The upstream pauses.
     Stall {
         /// How many bytes come before.
         at: usize,
         /// How long the silence is, on top of the log's own.
         lasts: Duration,
     },
-    /// Nothing comes any more, and the connection stays open.
+    /// The upstream stops sending, and the connection stays open.
     Hang {
         /// How many bytes come.
         at: usize,
     },
-    /// An event comes twice in a row.
+    /// The upstream sends an event twice in a row.
     Repeat {
         /// Which.
         event: usize,
@@ -45,14 +45,14 @@ pub enum Fault {
         /// The other.
         other: usize,
     },
-    /// Something that should not be there comes before an event.
+    /// The upstream sends garbage before an event.
     Garbage {
         /// Before which; as many as there are events for the end.
         event: usize,
         /// What comes.
         garbage: Garbage,
     },
-    /// An event of this length comes before another.
+    /// The upstream sends an event of this length before another.
     Oversized {
         /// Before which; as many as there are events for the end.
         event: usize,

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::WireKind;
 use crate::kind::sse_event;
 
-/// Something that should not be there.
+/// Bytes that are no valid event of the stream.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Garbage {

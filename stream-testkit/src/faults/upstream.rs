@@ -65,7 +65,7 @@ impl Upstream {
         self
     }
 
-    /// All bytes it is to send, in order.
+    /// The bytes that the upstream sends, in order.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         self.plan.bytes()

@@ -35,7 +35,7 @@ impl<S: Stream> Stream for Watched<S> {
     }
 }
 
-/// Tells what became of a [`Watched`] stream.
+/// The fate of a [`Watched`] stream.
 #[derive(Debug, Clone)]
 pub struct Watch(watch::Receiver<Seen>);
 
@@ -46,19 +46,19 @@ struct Seen {
 }
 
 impl Watch {
-    /// How many items were taken.
+    /// The number of items that were taken.
     #[must_use]
     pub fn items(&self) -> usize {
         self.0.borrow().items
     }
 
-    /// Whether it was read to its end.
+    /// Returns whether the stream was read to its end.
     #[must_use]
     pub fn is_ended(&self) -> bool {
         self.0.borrow().ended
     }
 
-    /// Whether it was dropped, read to its end or not.
+    /// Returns whether the stream was dropped, read to its end or not.
     #[must_use]
     pub fn is_dropped(&self) -> bool {
         self.0.has_changed().is_err()

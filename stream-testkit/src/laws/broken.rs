@@ -32,7 +32,7 @@ impl Broken {
         &self.log
     }
 
-    /// How that log was cut.
+    /// The cut of that log.
     #[must_use]
     pub fn cut(&self) -> Cut {
         self.cut
@@ -44,13 +44,13 @@ impl Broken {
         self.seed
     }
 
-    /// What was expected.
+    /// The expectation.
     #[must_use]
     pub fn expected(&self) -> &str {
         &self.breach.expected
     }
 
-    /// What came.
+    /// The finding.
     #[must_use]
     pub fn found(&self) -> &str {
         &self.breach.found

@@ -91,7 +91,7 @@ pub fn check<P: Into<Stage>>(
     Laws::of(factory).check(log)
 }
 
-/// Which laws are checked of which policy, and how.
+/// A check of laws: the policy, the laws, and the cuts.
 #[derive(Clone)]
 #[must_use]
 pub struct Laws {
@@ -105,7 +105,7 @@ pub struct Laws {
 }
 
 impl Laws {
-    /// All laws, over cuts of every kind. The factory is called for each run: no state is shared between streams.
+    /// Creates a check of all laws, over cuts of every kind. The factory is called for each run: streams share no state.
     pub fn of<P: Into<Stage>>(factory: impl Fn() -> P + Send + Sync + 'static) -> Self {
         let factory: Factory = Arc::new(move || factory().into());
         Self {

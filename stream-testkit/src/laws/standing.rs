@@ -2,7 +2,7 @@
 
 use super::Law;
 
-/// How a law stands over a log, where it was not broken.
+/// The standing of a law over a log that does not break it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// The law looked at something, and it was so.
@@ -22,7 +22,7 @@ impl Standing {
     }
 }
 
-/// How the laws of a suite stood, over all its logs.
+/// The standings of the laws of a suite, over all its logs.
 ///
 /// ```
 /// use stream_core::Passthrough;
@@ -49,7 +49,7 @@ impl Tally {
         }
     }
 
-    /// How a law stands: held if it held once. `None` if it was not checked.
+    /// The standing of a law: held if it held once. `None` if it was not checked.
     #[must_use]
     pub fn standing(&self, law: Law) -> Option<Standing> {
         self.0.iter().find(|(known, _)| *known == law).map(|(_, standing)| *standing)

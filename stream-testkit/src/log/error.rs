@@ -97,7 +97,7 @@ impl LogError {
         self.place.map(|place| place.column)
     }
 
-    /// Whether the file system is at fault, not the content.
+    /// Returns whether the file system is at fault, not the content.
     #[must_use]
     pub fn is_io(&self) -> bool {
         matches!(self.kind, Kind::Io { .. })

@@ -37,7 +37,7 @@ pub use self::error::LogError;
 use crate::WireKind;
 use crate::conformance::{check, check_whole};
 
-/// A response as it came over the network: bytes, cuts and times.
+/// A recorded response: bytes, cuts of the network and times.
 ///
 /// ```
 /// use std::time::Duration;
@@ -67,7 +67,7 @@ pub struct ChunkLog {
 }
 
 impl ChunkLog {
-    /// A streamed response from the network chunks it came in, with the time since the request of each.
+    /// Creates the log of a streamed response from its network chunks, each with the time since the request.
     pub fn from_chunks(name: impl Into<String>, chunks: impl IntoIterator<Item = (Duration, Bytes)>) -> Self {
         let mut body = Vec::new();
         let mut pieces = Vec::new();
@@ -103,7 +103,7 @@ impl ChunkLog {
         }
     }
 
-    /// What the log is called: the file's path, or what was given.
+    /// The name of the log: the path of its file, or a given name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -135,19 +135,19 @@ impl ChunkLog {
         }
     }
 
-    /// Whether the response was not streamed.
+    /// Returns whether the response is a whole one, not streamed.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.form == Form::Whole
     }
 
-    /// Whether the cuts are those of a network. Else [`chunks`](Self::chunks) gives one piece for each event.
+    /// Returns whether the cuts are those of a network. Else [`chunks`](Self::chunks) gives one piece for each event.
     #[must_use]
     pub fn has_recorded_cuts(&self) -> bool {
         self.recorded_cuts
     }
 
-    /// Whether the recording stopped before the response did.
+    /// Returns whether the recording stopped before the end of the response.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.truncated

@@ -46,14 +46,14 @@ impl OwnLog {
         &self.log
     }
 
-    /// What a client ends up with.
+    /// The answer as a client reads it.
     #[must_use]
     pub fn expected(&self) -> &Expected {
         &self.expected
     }
 }
 
-/// What a client ends up with, as it is written beside a log.
+/// The answer as a client reads it, from the file beside a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
@@ -72,10 +72,10 @@ pub struct Expected {
     /// The calls of the first choice, in order.
     #[serde(default)]
     pub calls: Vec<ExpectedCall>,
-    /// How the first choice finished, in the provider's word; none where no finish came.
+    /// The finish reason of the first choice, in the provider's word; `None` without a finish.
     #[serde(default)]
     pub finish: Option<String>,
-    /// Whether the stream ends with an error.
+    /// `true` if the stream ends with an error.
     #[serde(default)]
     pub error: bool,
     /// The names of tools that the provider ran.
@@ -94,7 +94,7 @@ pub struct Expected {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedCall {
-    /// The id; empty where none came.
+    /// The id; empty for a call without one.
     #[serde(default)]
     pub id: String,
     /// The name.
@@ -114,7 +114,7 @@ pub struct ExpectedChoice {
     /// The calls, in order.
     #[serde(default)]
     pub calls: Vec<ExpectedCall>,
-    /// How the choice finished.
+    /// The finish reason of the choice.
     pub finish: Option<String>,
 }
 
@@ -155,7 +155,7 @@ pub struct Recorded {
     pub file: String,
     /// The API.
     pub kind: WireKind,
-    /// Who sent it.
+    /// The provider that sent the stream.
     pub provider: String,
     /// The length of the file.
     pub bytes: usize,

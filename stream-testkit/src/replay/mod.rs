@@ -140,33 +140,33 @@ impl fmt::Debug for Replay {
     }
 }
 
-/// What came of a [`Replay`].
+/// The result of a [`Replay`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Replayed {
-    /// What the log is called.
+    /// The name of the log.
     pub name: String,
     /// The names of the policies, in order.
     pub policies: Vec<String>,
-    /// What the client got, piece by piece, each with the time since the request.
+    /// The output for the client, piece by piece, each with the time since the request.
     pub output: Vec<(Duration, Bytes)>,
     /// The decisions that were carried out, in order.
     pub decisions: Vec<Decision>,
-    /// How the stream went.
+    /// The outcome of the stream.
     pub outcome: Option<Outcome>,
-    /// What happened, in order, each with its time.
+    /// The steps of the run, in order, each with its time.
     pub steps: Vec<(Duration, Step)>,
     /// The most bytes that were held back at once, seen before and after every hook and verdict.
     pub held_max: usize,
     /// The format in which the client reads it.
     pub format: WireKind,
-    /// Whether it is a whole response.
+    /// `true` for a whole response.
     pub whole: bool,
     pub(crate) redact: Redact,
 }
 
 impl Replayed {
-    /// All bytes that the client got.
+    /// The output for the client, in one piece.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
         match &self.output[..] {
@@ -175,7 +175,7 @@ impl Replayed {
         }
     }
 
-    /// What a strict client makes of it.
+    /// The answer as a strict client reads it.
     #[must_use]
     pub fn view(&self) -> View {
         self.check(&Allow::none()).view().clone()
@@ -188,7 +188,7 @@ impl Replayed {
         check(self.format, &self.bytes(), allow)
     }
 
-    /// Whether a decision changed what the client got.
+    /// Returns whether a decision changed the output.
     #[must_use]
     pub fn is_edited(&self) -> bool {
         self.decisions.iter().any(Decision::is_edit)

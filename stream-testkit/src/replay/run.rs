@@ -29,7 +29,7 @@ impl Replay {
         }
     }
 
-    /// As [`run`](Self::run).
+    /// Runs the replay, like [`run`](Self::run).
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl Replay {
     ///
     /// # Panics
     ///
-    /// As [`run`](Self::run).
+    /// Runs the replay, like [`run`](Self::run).
     pub async fn run_async(&self) -> Replayed {
         match self.try_run_async().await {
             Ok(replayed) => replayed,

@@ -4,11 +4,11 @@ use bytes::Bytes;
 use stream_core::record::{Staged, StepView};
 use stream_core::{BlockKey, ChunkKind, Decision, End, Error, FinishReason, StreamBlock, Structure};
 
-/// One thing that happened.
+/// One step of a run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
-    /// A frame came from the upstream.
+    /// A frame of the upstream was read.
     In(Bytes),
     /// A policy was shown a step.
     Shown(Shown),
@@ -25,7 +25,7 @@ pub enum Step {
         /// How many bytes were held afterwards.
         held: usize,
     },
-    /// The verdict on a block came, or its deadline passed.
+    /// A judge returned its verdict over a block, or its deadline passed.
     Judged {
         /// The stage, counted from 0.
         stage: usize,
@@ -54,7 +54,7 @@ pub struct Shown {
     pub stage: usize,
     /// The name of its policy.
     pub policy: String,
-    /// What kind of step it is.
+    /// The kind of the step.
     pub kind: ChunkKind,
     /// The choice it belongs to.
     pub choice: Option<u32>,
@@ -62,13 +62,13 @@ pub struct Shown {
     pub block: Option<BlockKey>,
     /// The kind of that block: `content`, `tool call` …
     pub block_kind: Option<&'static str>,
-    /// Whether this step completed the block.
+    /// `true` if the step completed the block.
     pub completes: bool,
-    /// What has a name: a call that opens, something opaque, a finish reason.
+    /// The name, for a call that opens, an opaque block and a finish reason.
     pub name: Option<String>,
     /// The text, or the fragment of arguments.
     pub text: Option<String>,
-    /// How many bytes were held before.
+    /// The number of bytes that were held before.
     pub held: usize,
 }
 

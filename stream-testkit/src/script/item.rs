@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-/// Why a choice ends.
+/// The reason of the end of a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Finish {
-    /// The model has said what it wanted to.
+    /// The answer is complete.
     Stop,
-    /// It waits for the results of its calls.
+    /// The model waits for the results of its calls.
     ToolCalls,
     /// The limit of tokens was reached.
     Length,
@@ -16,7 +16,7 @@ pub enum Finish {
     Filter,
 }
 
-/// How a text is split.
+/// The pieces of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Fragments {

@@ -16,7 +16,7 @@ use self::item::{Entry, Item, Packing};
 pub use self::item::{Finish, Fragments};
 use crate::{ChunkLog, WireKind};
 
-/// What a model says, written as a stream or a whole response of any [`WireKind`].
+/// The answer of a model, which can be written as a stream or a whole response of any [`WireKind`].
 ///
 /// The same script gives the same bytes each time. Where a format has no place for something, the nearest is
 /// written: a refusal is a text in Anthropic and Gemini, choices other than the first are left out of Anthropic and
@@ -55,7 +55,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// A script of a response in which nothing is said.
+    /// Creates an empty answer.
     pub fn new() -> Self {
         Self {
             entries: Vec::new(),
@@ -73,7 +73,7 @@ impl Script {
         }
     }
 
-    /// Says a text.
+    /// Adds a text.
     pub fn text(self, text: impl Into<String>) -> Self {
         self.item(Item::Text(text.into()))
     }
@@ -106,13 +106,13 @@ impl Script {
         self
     }
 
-    /// Why the choice ends. Else it is [`Finish::ToolCalls`] if the choice has calls, and [`Finish::Stop`] if not.
+    /// Sets the finish reason of the choice. The default is [`Finish::ToolCalls`] for a choice with calls, else [`Finish::Stop`].
     pub fn finish(mut self, finish: Finish) -> Self {
         self.finishes.insert(self.choice, finish);
         self
     }
 
-    /// How many tokens were read and written.
+    /// Sets the token counts.
     pub fn usage(mut self, input: u64, output: u64) -> Self {
         self.usage = Some((input, output));
         self
@@ -132,13 +132,13 @@ impl Script {
         self
     }
 
-    /// How texts are split over chunks; not at all by default.
+    /// Sets the pieces of texts over chunks; one piece by default.
     pub fn text_fragments(mut self, fragments: Fragments) -> Self {
         self.text_fragments = fragments;
         self
     }
 
-    /// How the arguments of calls are split over chunks; not at all by default. Gemini's never are.
+    /// Sets the pieces of arguments over chunks; one piece by default, and always for Gemini.
     pub fn argument_fragments(mut self, fragments: Fragments) -> Self {
         self.argument_fragments = fragments;
         self
@@ -169,7 +169,7 @@ impl Script {
         self
     }
 
-    /// All that is said comes in one chunk, with the finish reasons (chat, Gemini).
+    /// Puts the whole answer into one chunk, with the finish reasons (chat, Gemini).
     pub fn in_one_chunk(mut self) -> Self {
         self.packing = Packing::AllTogether;
         self

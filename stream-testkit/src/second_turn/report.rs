@@ -13,7 +13,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether the client can go on.
+    /// Returns whether the client can send its next request.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.violations.is_empty()
@@ -47,11 +47,11 @@ impl fmt::Display for Report {
 pub struct Violation {
     /// The choice whose turn it is.
     pub choice: u64,
-    /// Where in the request: `messages[1].content[0]`. Empty for what is not there.
+    /// The place in the request: `messages[1].content[0]`. Empty for a missing part.
     pub place: String,
     /// The rule.
     pub rule: Rule,
-    /// What was expected, and what was found.
+    /// A sentence: what was expected, and what was found.
     pub message: String,
 }
 

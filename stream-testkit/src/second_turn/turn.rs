@@ -8,7 +8,7 @@ use super::json;
 use crate::WireKind;
 use crate::conformance::{self, Ended};
 
-/// What a client sends next.
+/// The next request of a client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SecondTurn {
     choice: u64,
@@ -41,7 +41,7 @@ impl SecondTurn {
     }
 }
 
-/// Why there is no next request.
+/// The reason why there is no next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NoTurn {

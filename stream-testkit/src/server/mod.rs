@@ -62,7 +62,7 @@ impl Server {
         Builder::default()
     }
 
-    /// Where it listens.
+    /// The address of the server.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -74,7 +74,7 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// Who has come so far, and what became of it.
+    /// The requests so far, and the fates of their answers.
     #[must_use]
     pub fn tally(&self) -> Tally {
         self.book.tally()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::sync::watch;
 
-/// What a server has seen so far.
+/// The connections and requests of a server so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     connections: usize,
@@ -13,25 +13,25 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// How many connections were made.
+    /// The number of connections.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.connections
     }
 
-    /// The requests, in the order they came.
+    /// The requests, in order.
     #[must_use]
     pub fn requests(&self) -> &[Seen] {
         &self.requests
     }
 
-    /// How many requests were answered to the end.
+    /// The number of requests that were answered to the end.
     #[must_use]
     pub fn completed(&self) -> usize {
         self.count(Fate::Completed)
     }
 
-    /// How many clients went away in the middle of an answer.
+    /// The number of clients that disconnected in the middle of an answer.
     #[must_use]
     pub fn cancelled(&self) -> usize {
         self.count(Fate::Cancelled)
@@ -52,21 +52,21 @@ pub struct Seen {
     pub target: String,
     /// The body.
     pub body: Bytes,
-    /// What became of its answer.
+    /// The fate of the answer.
     pub fate: Fate,
 }
 
-/// What became of an answer.
+/// The fate of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Fate {
-    /// It is being given.
+    /// The answer is being sent.
     Serving,
-    /// It was given to its end; a reply that is to break has broken.
+    /// The answer was sent to its end; a reply with a fault has broken off.
     Completed,
     /// The client went away before its end.
     Cancelled,
-    /// No reply was left: it was status 404.
+    /// The server had no reply left, and answered with status 404.
     Unexpected,
 }
 

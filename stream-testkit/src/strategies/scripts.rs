@@ -13,7 +13,7 @@ pub fn scripts() -> impl Strategy<Value = Script> {
     (turns(), manners()).prop_map(|(turns, manners)| write(&turns, &manners))
 }
 
-/// As [`scripts`], but it breaks off inside of its last item, reports an error, or both.
+/// Scripts like those of [`scripts`] that break off within the last item, report an error, or both.
 pub fn broken_off_scripts() -> impl Strategy<Value = Script> {
     let how = prop_oneof![Just((true, None)), texts().prop_map(|message| (false, Some(message)))];
     let both = texts().prop_map(|message| (true, Some(message)));

@@ -14,7 +14,7 @@ pub use self::recording::{Recording, Saved};
 pub use self::tapped::Tapped;
 use crate::LogError;
 
-/// Records a stream of bytes: every byte, where the network cut, and when each piece came.
+/// A recorder of a stream of bytes: every byte, the cuts of the network, and the time of each piece.
 ///
 /// The stream passes unchanged, errors included, and is never waited for: pieces are copied as they pass, and the files
 /// are written on a thread of their own once the stream has ended or was dropped. What goes wrong there is told to
@@ -82,7 +82,7 @@ impl Tap {
         self
     }
 
-    /// Tells how the writing went, on the thread that writes.
+    /// Sets a function that gets the result of the writing, on the thread that writes.
     pub fn on_saved(mut self, told: impl FnOnce(&Result<Saved, LogError>) + Send + 'static) -> Self {
         self.on_saved = Some(Box::new(told));
         self

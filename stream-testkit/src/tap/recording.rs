@@ -12,13 +12,13 @@ use super::Tap;
 use crate::conformance::{Ended, check};
 use crate::{ChunkLog, Form, LogError};
 
-/// What a [`Tap`] wrote.
+/// The file that a [`Tap`] wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Saved {
     /// The log's file.
     pub path: PathBuf,
-    /// How many bytes of the body are in it.
+    /// The number of bytes of the body in the file.
     pub bytes: usize,
     /// Whether the recording stopped before the response did: there was too much of it, or the stream was dropped
     /// before its ending came.
@@ -36,7 +36,7 @@ struct Shared {
 }
 
 impl Recording {
-    /// How the writing went; `None` while the stream goes on or the files are being written.
+    /// The result of the writing; `None` while the stream runs or the files are written.
     #[must_use]
     pub fn outcome(&self) -> Option<Arc<Result<Saved, LogError>>> {
         self.lock().clone()

@@ -39,7 +39,7 @@ pub struct Transcript<'a> {
 }
 
 impl Replayed {
-    /// What happened, for people. See the [module](crate::transcript).
+    /// The transcript of the run, for people. The page of the [module](crate::transcript) has its format.
     pub fn transcript(&self) -> Transcript<'_> {
         Transcript { replayed: self, redact: self.redact }
     }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-/// Which values a transcript leaves out. Nothing by default: a log does not change by itself.
+/// The values that a transcript omits. None by default, since a log does not change by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Redact {
@@ -11,7 +11,7 @@ pub struct Redact {
 }
 
 impl Redact {
-    /// Nothing.
+    /// Creates settings that omit nothing.
     pub const fn nothing() -> Self {
         Self { ids: false, times: false }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-/// Where to ask, and for how long.
+/// The address of a judge, and the limits of a question.
 ///
 /// | setting | default | |
 /// |---|---|---|
@@ -28,7 +28,7 @@ pub struct EndpointSettings {
     /// For all attempts together.
     #[serde(default = "default_deadline", deserialize_with = "crate::duration::required")]
     pub deadline: Duration,
-    /// How often it is asked at most.
+    /// The largest number of attempts.
     #[serde(default = "default_attempts")]
     pub attempts: u32,
     /// Before the second attempt; twice as long before each further one.
@@ -84,7 +84,7 @@ impl fmt::Debug for EndpointSettings {
     }
 }
 
-/// Which model to ask, and how.
+/// The model that judges, and its prompt.
 ///
 /// | setting | default | |
 /// |---|---|---|
@@ -97,11 +97,11 @@ impl fmt::Debug for EndpointSettings {
 #[non_exhaustive]
 #[must_use]
 pub struct ModelSettings {
-    /// Where to ask.
+    /// The address of the model.
     pub endpoint: EndpointSettings,
     /// The name of the model.
     pub model: String,
-    /// What it is asked.
+    /// The prompt.
     #[serde(default = "default_prompt")]
     pub prompt: String,
     /// A risk from here on denies.

@@ -95,7 +95,7 @@ use crate::names;
 use crate::settings_error::SettingsError;
 use compiled::{Compiled, Matched};
 
-/// Allows and denies calls by rules. See the [module](self).
+/// A judge that allows and denies calls by rules. The page of the [module](self) has the format.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "RulesSettings")]
 pub struct Rules {

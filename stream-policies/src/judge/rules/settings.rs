@@ -6,28 +6,28 @@ use serde_json::Value;
 use super::Rules;
 use crate::settings_error::SettingsError;
 
-/// Rules before they are made into [`Rules`]. The default has to be said.
+/// The settings of [`Rules`]. The default has no default value.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 #[must_use]
 pub struct RulesSettings {
-    /// What becomes of a call that no rule is for.
+    /// The outcome of a call without a rule.
     pub default: Otherwise,
     /// What becomes of a call that the provider runs (`server_tool_use`, `mcp_call`, `web_search_call` …) and that no
     /// rule is for.
     #[serde(default = "allowed")]
     pub server: Otherwise,
-    /// What may run.
+    /// The rules that allow.
     #[serde(default)]
     pub allow: Vec<Rule>,
-    /// What may not, whatever else allows it.
+    /// The rules that deny, before all rules that allow.
     #[serde(default)]
     pub deny: Vec<Rule>,
 }
 
 impl RulesSettings {
-    /// No rules, and this for every call.
+    /// Creates settings without rules, with this outcome for every call.
     pub fn otherwise(default: Otherwise) -> Self {
         Self { default, server: Otherwise::Allow, allow: Vec::new(), deny: Vec::new() }
     }
@@ -38,13 +38,13 @@ impl RulesSettings {
         self
     }
 
-    /// One more rule that allows.
+    /// Adds a rule that allows.
     pub fn allow(mut self, rule: Rule) -> Self {
         self.allow.push(rule);
         self
     }
 
-    /// One more rule that denies.
+    /// Adds a rule that denies.
     pub fn deny(mut self, rule: Rule) -> Self {
         self.deny.push(rule);
         self
@@ -60,13 +60,13 @@ impl RulesSettings {
     }
 }
 
-/// What becomes of a call that no rule is for.
+/// The outcome of a call without a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Otherwise {
-    /// It is allowed.
+    /// The call is allowed.
     Allow,
-    /// It is denied.
+    /// The call is denied.
     Deny,
 }
 
@@ -78,10 +78,10 @@ pub enum Otherwise {
 pub struct Rule {
     /// Globs of tool names.
     pub tools: Vec<String>,
-    /// Who runs them; anyone, if it is not said.
+    /// The party that runs the tools; any party if unset.
     #[serde(default)]
     pub runs: Option<RunBy>,
-    /// What must hold of the arguments, all of it.
+    /// The conditions on the arguments, all of which must hold.
     #[serde(default)]
     pub when: Vec<Condition>,
     /// The reason that is recorded when the rule denies, and may be sent to the client. A rule that allows has none.
@@ -119,7 +119,7 @@ impl Rule {
     }
 }
 
-/// Who runs a tool.
+/// The party that runs a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunBy {
@@ -133,7 +133,7 @@ fn allowed() -> Otherwise {
     Otherwise::Allow
 }
 
-/// What must hold of one value in the arguments. Exactly one of the tests is set.
+/// A condition on one value in the arguments. Exactly one of the tests is set.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -141,16 +141,16 @@ fn allowed() -> Otherwise {
 pub struct Condition {
     /// The JSON Pointer of the value; `""` is all of the arguments.
     pub at: String,
-    /// It is this. Numbers are compared as numbers.
+    /// The value equals this one. Numbers are compared as numbers.
     #[serde(default, deserialize_with = "some")]
     pub equals: Option<Value>,
-    /// It matches this glob.
+    /// The value matches this glob.
     #[serde(default)]
     pub glob: Option<String>,
-    /// It matches this regular expression.
+    /// The value matches this regular expression.
     #[serde(default)]
     pub regex: Option<String>,
-    /// It is there, or is not. A `null` is there.
+    /// The value is present, or not. A `null` is present.
     #[serde(default)]
     pub present: Option<bool>,
 }
