@@ -35,7 +35,7 @@ pub(crate) struct MessageOrder {
     unsure: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Block {
     kind: OrderKind,
     /// The block is no call that the client runs: the fold accepts more deltas after its end.
