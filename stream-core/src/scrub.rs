@@ -79,6 +79,14 @@ impl Scrubber {
             return Some(Scrubbed { frame: Frame::filler(), reason: found.reason });
         };
         let around = !whole && self.is_found_around(frame, &data, &mut reason);
+        let unnamed;
+        let frame = match frame.event() {
+            Some(name) if around && self.scrub.scrub(name).is_some() => {
+                unnamed = frame.without_name();
+                &unnamed
+            }
+            _ => frame,
+        };
         let document = std::str::from_utf8(&data).ok()?;
         let mut found = document::search(document, &self.last, known, &*self.scrub);
         if !whole {

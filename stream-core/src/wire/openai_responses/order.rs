@@ -69,6 +69,8 @@ struct KnownItem {
     id: Option<Text>,
     /// What a call of the API's own tools asks for, as far as it has.
     action: Option<Box<ToolAction>>,
+    /// Whether the item was said to be done.
+    done: bool,
     /// The types of the parts, where they were said, by their numbers.
     parts: Few<Option<Cow<'static, str>>>,
 }
@@ -126,7 +128,13 @@ impl ResponseOrder {
                 }
                 let index = self.speaks_of(event)?;
                 self.restated(&Told::read(told, index)?)?;
-                Ok(None)
+                // Some clients put the strings of both together, others run a call whenever it is done.
+                match std::mem::replace(&mut self.known(index).done, true) {
+                    true => {
+                        Err(DecodeError::ambiguous("an item that is done once", "one that is done again"))
+                    }
+                    false => Ok(None),
+                }
             }
             _ if event.output_index.is_none() && event.get("item_id").is_none() => Ok(None),
             Some(known) => self.of_item(known, event),
