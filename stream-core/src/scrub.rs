@@ -96,6 +96,14 @@ impl Scrubber {
             };
         };
         let around = !whole && self.is_found_around(frame, &data, &mut reason);
+        let unnamed;
+        let frame = match frame.event() {
+            Some(name) if around && self.scrub.scrub(name).is_some() => {
+                unnamed = frame.without_name();
+                &unnamed
+            }
+            _ => frame,
+        };
         let Ok(document) = std::str::from_utf8(&data) else { return Scrubbed::Kept };
         let mut found = document::search(document, &self.last, known, &*self.scrub);
         let is_joined = !whole && self.joints.search(document, format, &*self.scrub, &mut found);

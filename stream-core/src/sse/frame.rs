@@ -59,6 +59,11 @@ impl Frame {
         }
     }
 
+    /// The same frame without the name of its event, for what is made of it.
+    pub(crate) fn without_name(&self) -> Self {
+        Self { event: None, ..self.clone() }
+    }
+
     /// A frame with one event: the document stands on one line, since JSON has no line breaks within strings.
     fn event_of(event: Option<&str>, document: &str) -> Self {
         let document = document.replace(['\n', '\r'], " ");

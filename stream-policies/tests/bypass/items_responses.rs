@@ -304,3 +304,21 @@ fn what_events_write_of_an_action_is_what_is_judged() {
         assert_eq!((ran.out.find("evil"), ran.out.find(r#""ev"#)), (None, None), "{body}");
     }
 }
+
+/// LangChain puts the strings of both together, and programs that run a call whenever it is done run it twice.
+#[test]
+fn an_item_that_is_done_twice_closes_the_stream() {
+    let gate = || ToolGate::new(RulesSettings::otherwise(Otherwise::Allow).build().unwrap());
+    let search = |query: &str| {
+        format!(
+            r#"{{"id":"i0","type":"web_search_call","status":"completed","action":{{"type":"search","query":"{query}"}}}}"#
+        )
+    };
+    let message = r#"{"id":"i0","type":"message","status":"completed","role":"assistant","content":[]}"#;
+    for (one, two) in [(search("SECRET-"), search("1234")), (message.to_owned(), message.to_owned())] {
+        let body = created() + &added(0, &one) + &done(0, &one) + &done(0, &two) + &completed(&one);
+        let ran = run(gate, &body);
+        assert_eq!(ran.error, Some(ErrorKind::Ambiguous), "{body}");
+        assert_eq!(ran.out.matches(r#""response.output_item.done""#).count(), 1, "{}", ran.out);
+    }
+}

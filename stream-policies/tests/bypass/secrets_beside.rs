@@ -577,3 +577,37 @@ fn tokens_are_searched_over_the_frames_of_a_stream() {
         assert_eq!(run(redact, &harmless).out, harmless);
     }
 }
+
+/// Programs that go by the name of an event would show it.
+#[test]
+fn the_name_of_an_event_nobody_knows_is_searched() {
+    use anthropic::{end, start};
+    let odd = format!("event: {KEY}\ndata: {{\"type\":\"{KEY}\",\"index\":0}}\n\n");
+    assert_gone("a name of Messages", &(start() + &odd + &end("end_turn")));
+    let odd = format!("event: {KEY}\ndata: {{\"type\":\"response.{KEY}\",\"sequence_number\":1}}\n\n");
+    assert_gone("a name of Responses", &(responses::created() + &odd + &responses::completed("")));
+    let odd = format!("event: x{KEY}\ndata: {{\"type\":\"ping\"}}\n\n");
+    assert_gone("a name beside a ping", &(start() + &odd + &end("end_turn")));
+}
+
+/// LangChain puts the strings of a delta together by the number of the block, and those of the message over its deltas.
+#[test]
+fn strings_of_anthropic_deltas_are_searched_behind_those_before() {
+    use anthropic::{delta, end, open, start, stop};
+    let input = |text: &str| {
+        delta(0, &format!(r#"{{"type":"thinking_delta","thinking":"h","input":{{"a":"{text}"}}}}"#))
+    };
+    let thinking = open(0, r#"{"type":"thinking","thinking":"","signature":""}"#);
+    assert_gone(
+        "a field of deltas",
+        &(start() + &thinking + &input("SECRET-") + &input("1234") + &stop(0) + &end("end_turn")),
+    );
+    for field in ["stop_reason", "stop_sequence", "nobody_knows"] {
+        let message = |text: &str| {
+            let delta = format!(r#"{{"{field}":"{text}"}}"#);
+            named(&[&format!(r#"{{"type":"message_delta","delta":{delta},"usage":{{"output_tokens":1}}}}"#)])
+        };
+        let body = start() + &message("SECRET-") + &message("1234") + &end("end_turn");
+        assert_gone(field, &body);
+    }
+}

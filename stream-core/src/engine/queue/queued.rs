@@ -41,6 +41,9 @@ pub(crate) struct Queued {
     pub(crate) parts: Vec<Part>,
     /// The marks of the parts that wait or open a block, by position.
     waiting: WaitingParts,
+    /// Parts that were not read, each with the position of the part before which it is inserted when the frame leaves the queue: inserting
+    /// them one by one would move all parts behind them as often as there are blocks.
+    inserted: Vec<(usize, Part)>,
     /// The number of parts that are decided for good, and of marks among them.
     pub(super) decided: usize,
     passed: usize,
@@ -49,7 +52,8 @@ pub(crate) struct Queued {
 
 impl Queued {
     pub(crate) fn new(frame: Option<Frame>, parts: Vec<Part>) -> Self {
-        Self { frame, parts, waiting: WaitingParts::None, decided: 0, passed: 0, arrival: 0 }
+        let waiting = WaitingParts::None;
+        Self { frame, parts, waiting, inserted: Vec::new(), decided: 0, passed: 0, arrival: 0 }
     }
 
     /// Creates a frame that was not read.
@@ -87,12 +91,7 @@ impl Queued {
         if self.waiting.as_slice().get(self.passed).is_some_and(|(place, _)| *place == self.decided) {
             self.passed += 1;
         }
-        if !before.is_empty() {
-            let (at, count) = (self.decided, before.len());
-            self.parts.splice(at..at, before);
-            self.waiting.as_mut_slice()[self.passed..].iter_mut().for_each(|(place, _)| *place += count);
-            self.decided += count;
-        }
+        self.inserted.extend(before.into_iter().map(|part| (self.decided, part)));
         self.decided += 1;
     }
 
@@ -105,7 +104,18 @@ impl Queued {
     }
 
     pub(super) fn leave(self) -> Outgoing {
-        Outgoing { frame: self.frame, parts: self.parts }
+        if self.inserted.is_empty() {
+            return Outgoing { frame: self.frame, parts: self.parts };
+        }
+        let mut parts = Vec::with_capacity(self.parts.len() + self.inserted.len());
+        let mut inserted = self.inserted.into_iter().peekable();
+        for (place, part) in self.parts.into_iter().enumerate() {
+            while let Some((_, made)) = inserted.next_if(|(before, _)| *before == place) {
+                parts.push(made);
+            }
+            parts.push(part);
+        }
+        Outgoing { frame: self.frame, parts }
     }
 }
 

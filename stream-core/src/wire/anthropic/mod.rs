@@ -98,17 +98,20 @@ impl WireFormat for Anthropic {
     /// LangChain concatenates the strings of a block, such as its signature, piece by piece.
     fn pieces<'d>(&self, document: &'d str) -> Vec<Piece<'d>> {
         // Calls and texts are parts of blocks; a citation is never concatenated.
-        const APART: [&str; 9] =
+        const OF_BLOCKS: [&str; 9] =
             ["type", "text", "thinking", "partial_json", "id", "name", "input", "citation", "citations"];
+        const OF_DELTAS: [&str; 6] = ["type", "text", "thinking", "partial_json", "citation", "citations"];
         let mut pieces = Vec::new();
         let mut spans = Spans::default();
         let Ok(event) = spans.read(document, Of::Object(&grammar::EVENT)) else { return pieces };
-        let Some(index) = event.get("index") else { return pieces };
-        let name = PieceName::default().below(index.raw());
-        let said = ["delta", "content_block"].iter().filter_map(|field| event.get(field));
-        for (key, value) in said.flat_map(Value::members).filter(|(key, _)| !APART.contains(&&**key)) {
-            let said = value.span().slice(document);
-            PiecePlace::new(name.below(&*key), Vec::new()).strings(said, &mut pieces);
+        // What is said of the message itself has no number.
+        let name = PieceName::default().below(event.get("index").map_or("", Value::raw));
+        for (field, apart) in [("delta", &OF_DELTAS[..]), ("content_block", &OF_BLOCKS)] {
+            let said = event.get(field).into_iter().flat_map(Value::members);
+            for (key, value) in said.filter(|(key, _)| !apart.contains(&&**key)) {
+                let said = value.span().slice(document);
+                PiecePlace::new(name.below(&*key), Vec::new()).strings(said, &mut pieces);
+            }
         }
         pieces
     }

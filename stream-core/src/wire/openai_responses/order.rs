@@ -69,6 +69,8 @@ struct KnownItem {
     id: Option<Text>,
     /// The action of a call of the API's own tools, as far as it is known.
     action: Option<Box<ToolAction>>,
+    /// Whether the item is done.
+    done: bool,
     /// The types of the parts, where they are known, by the numbers of the parts.
     parts: Few<Option<Cow<'static, str>>>,
 }
@@ -126,7 +128,13 @@ impl ResponseOrder {
                 }
                 let index = self.speaks_of(event)?;
                 self.restated(&ItemReader::read(item, index)?)?;
-                Ok(None)
+                // Some clients concatenate the strings of both copies, others run a call whenever it is done.
+                match std::mem::replace(&mut self.known(index).done, true) {
+                    true => {
+                        Err(DecodeError::ambiguous("an item that is done once", "one that is done again"))
+                    }
+                    false => Ok(None),
+                }
             }
             _ if event.output_index.is_none() && event.get("item_id").is_none() => Ok(None),
             Some(known) => self.of_item(known, event),
