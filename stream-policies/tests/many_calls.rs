@@ -9,7 +9,7 @@ use bytes::Bytes;
 use cpu_time::ThreadTime;
 use futures::StreamExt as _;
 use stream_core::{Config, Limits, Passthrough, Policy, StreamProcessor, Verdict};
-use stream_policies::{BufferedJudge, CompletedCall, FinishGate, ToolGate, ValidateParametersSettings};
+use stream_policies::{BufferedJudge, CompletedCall, DemoteCalls, FinishGate, ToolGate, ValidateParametersSettings};
 
 /// So many calls in one frame of a format, and the frames around it.
 fn calls_in_one_frame(format: &str, calls: usize) -> Bytes {
@@ -301,6 +301,22 @@ const TRIES: usize = 4;
 #[test]
 fn completing_64_000_calls_of_one_frame_is_linear() {
     assert_eq!(slow(&policies(), &BODIES[..2], 64_000), [""; 0]);
+}
+
+/// Policies that write a text in the place of each call.
+#[test]
+fn a_text_for_each_of_64_000_calls_of_one_frame_is_linear() {
+    let policies: [(&str, Make); 2] = [
+        ("tool-gate with notices", || {
+            let denies = async |_: CompletedCall| {
+                Ok(Verdict::Drop { reason: "no".into(), notice: Some("[no]".into()) })
+            };
+            Box::new(ToolGate::new(denies))
+        }),
+        ("demote-calls", || Box::new(DemoteCalls::to(stream_core::text_calls::known::hermes()))),
+    ];
+    let bodies = [BODIES[0], BODIES[1]].map(|(shape, body, _)| (shape, body, false));
+    assert_eq!(slow(&policies, &bodies, 64_000), [""; 0]);
 }
 
 #[test]

@@ -152,7 +152,7 @@ where
         Look::Other if recognise::is_prose(&body) => original(parts, body, None),
         _ if may_pass => original(parts, body, None),
         Look::Json => replace("malformed JSON"),
-        _ => replace("text in another encoding"),
+        _ => replace("text in another encoding, or with parts of an answer in it"),
     }
 }
 

@@ -64,12 +64,15 @@ pub(super) fn speaks(body: &[u8]) -> bool {
 
 fn holds_output(body: &Value) -> bool {
     let error = body.get("error").unwrap_or(&Value::Null);
-    [body, error].into_iter().filter_map(Value::as_object).flat_map(serde_json::Map::keys).any(|key| {
-        // As a lax parser compares keys, some of them beyond ASCII.
-        let letters = key.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase);
-        let letters = letters.filter(char::is_ascii_alphanumeric);
-        OUTPUT.contains(&letters.collect::<String>().as_str())
-    })
+    let keys = [body, error].into_iter().filter_map(Value::as_object).flat_map(serde_json::Map::keys);
+    keys.map(String::as_str).any(is_output)
+}
+
+/// Whether a key is one under which an answer stands, as a lax parser compares keys, some of them beyond ASCII.
+fn is_output(key: &str) -> bool {
+    let letters = key.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+    let letters = letters.filter(char::is_ascii_alphanumeric);
+    OUTPUT.contains(&letters.collect::<String>().as_str())
 }
 
 /// Whether a body is one JSON value to every parser.
@@ -77,10 +80,28 @@ pub(super) fn is_json(body: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
 }
 
-/// Whether a body that does not start like JSON is text that nobody takes for JSON: no byte order mark, and no zero bytes
-/// as UTF-16 and UTF-32 have them.
+/// Whether a body that does not start like JSON is text that nobody takes for JSON or for events: no byte order mark, no zero bytes
+/// as UTF-16 and UTF-32 have them, no line of data that holds JSON (some clients look for one anywhere), and no key of an
+/// answer.
 pub(super) fn is_prose(body: &[u8]) -> bool {
-    !body.contains(&0) && !body.starts_with(b"\xef\xbb\xbf") && std::str::from_utf8(body).is_ok()
+    let Ok(text) = std::str::from_utf8(body) else { return false };
+    let holds_events = text.match_indices("data:").any(|(at, word)| {
+        let said = text[at + word.len()..].trim_start();
+        said.starts_with(['{', '['])
+    });
+    !body.contains(&0) && !text.starts_with('\u{feff}') && !holds_events && !has_key_of_output(text)
+}
+
+/// Whether a text has a quoted key of output.
+fn has_key_of_output(text: &str) -> bool {
+    let mut quoted = text.split('"').skip(1).peekable();
+    while let Some(key) = quoted.next() {
+        let is_key = quoted.peek().is_some_and(|behind| behind.trim_start().starts_with(':'));
+        if is_key && key.len() <= LONGEST && is_output(key) {
+            return true;
+        }
+    }
+    false
 }
 
 /// The API whose events these are, told by the first that tells.
@@ -108,6 +129,9 @@ where
 /// The keys under which an answer, or a call, stands.
 const OUTPUT: [&str; 7] =
     ["failedgeneration", "choices", "candidates", "output", "content", "toolcalls", "functioncall"];
+
+/// A string of prose that is longer is no such key.
+const LONGEST: usize = 64;
 
 /// How much of a stream of events is looked at, in bytes.
 const LOOKED_AT: usize = 64 << 10;

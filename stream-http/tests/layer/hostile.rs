@@ -203,6 +203,37 @@ async fn an_error_that_is_prose_passes_as_it_came() {
     assert_eq!((answer.status, answer.text()), (StatusCode::BAD_GATEWAY, "<html>Bad gateway</html>"));
 }
 
+/// Programs that do not look at the status take every line of data for an event, wherever it stands.
+#[tokio::test]
+async fn an_error_that_is_prose_with_an_answer_in_it_is_replaced() {
+    let (whole, stream) = (text(&whole()), text(&stream()));
+    for body in [
+        format!("\u{b}{stream}"),
+        format!("<html>\n{stream}"),
+        format!("\u{1e}{whole}"),
+        format!("callback({whole})"),
+        format!(")]}}'\n{whole}"),
+        format!("--b\r\ncontent-type: application/json\r\n\r\n{whole}\r\n--b--\r\n"),
+    ] {
+        let gate = Gate::no_rm(move || {
+            let mut response = reply("text/html", body.clone());
+            *response.status_mut() = StatusCode::BAD_GATEWAY;
+            response
+        });
+        let answer = gate.post("/v1/chat/completions").await;
+        assert_eq!(answer.status, StatusCode::BAD_GATEWAY);
+        assert!(answer.text().starts_with(r#"{"error":{"message":"the upstream's error could"#), "{}", answer.text());
+        assert!(!answer.text().contains("secret"), "{}", answer.text());
+    }
+    let page = r#"<html><img src="data:image/png;base64,AAAA" alt="content: none">no choices</html>"#;
+    let gate = Gate::no_rm(move || {
+        let mut response = reply("text/html", page);
+        *response.status_mut() = StatusCode::BAD_GATEWAY;
+        response
+    });
+    assert_eq!(gate.post("/v1/chat/completions").await.text(), page);
+}
+
 /// Only a server in between, or a browser, would follow these; none of them has to.
 #[tokio::test]
 async fn an_answer_names_other_places_in_its_headers() {

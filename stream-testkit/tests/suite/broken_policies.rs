@@ -184,7 +184,7 @@ impl SyncPolicy for Hoards {
 fn a_policy_that_hoards_outside_of_the_limit_has_no_bound() {
     let text = format!("{} this is the end", "All work and no play makes a dull stream. ".repeat(400));
     let log = Script::new().text(text).text_fragments(Fragments::Chars(900)).to_log(WireKind::OpenAiChat);
-    let broken = Laws::of(|| Hoards::default()).only(Law::Bound).check(&log).unwrap_err();
+    let broken = Laws::of(Hoards::default).only(Law::Bound).check(&log).unwrap_err();
     assert_eq!(broken.law().name(), "bound");
 }
 
@@ -399,7 +399,7 @@ fn a_policy_that_looks_into_each_block_alone_breaks_agreement() {
         .call("call_1", "ls", "{}")
         .text("ret.")
         .to_log(WireKind::AnthropicMessages);
-    let laws = Laws::of(|| policies::Redact::default()).only(Law::Agreement);
+    let laws = Laws::of(policies::Redact::default).only(Law::Agreement);
     let broken = laws.check(&log).unwrap_err();
     assert_eq!(broken.law().name(), "agreement");
 }

@@ -11,7 +11,7 @@ fn recorded_streams_say_the_same_with_split_and_merged_deltas() {
     let (mut streams, mut split, mut merged) = (0, 0, 0);
     for recorded in WireKind::ALL.into_iter().flat_map(stream_testkit::logs::recorded) {
         let (file, log) = (&recorded.file, recorded.load().unwrap());
-        let Some(format) = log.kind().map(|kind| kind) else { continue };
+        let Some(format) = log.kind() else { continue };
         if log.is_whole() {
             continue;
         }

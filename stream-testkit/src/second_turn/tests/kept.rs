@@ -19,7 +19,7 @@ fn assert_kept(format: WireKind, upstream: &Value, received: &Value, expected: &
         WireKind::Gemini => {
             json!({"candidates": [{"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]})
         }
-        _ => json!({"id": "1", "object": "chat.completion", "choices": [
+        WireKind::OpenAiChat => json!({"id": "1", "object": "chat.completion", "choices": [
             {"index": 0, "message": parts, "finish_reason": "tool_calls"},
         ]}),
     };
