@@ -197,7 +197,7 @@ fn what_never_started_starts_or_stays_back() {
         + &end("end_turn");
     let ran = run(ls_only, &body);
     let odd = (Action::Normalised, "expected blocks that open once, in order, found another order");
-    assert_eq!((ran.edits(), ran.out.as_str()), (vec![odd; 4], expected.as_str()));
+    assert_eq!((ran.edits(), ran.out.as_str()), (vec![odd; 3], expected.as_str()));
 }
 
 /// Rule 28, an adapter's quirk: thinking in a text block is reasoning to those who read it.

@@ -27,8 +27,8 @@ pub(super) struct Item {
     index: Option<u64>,
     opened: bool,
     open: bool,
-    /// The numbers of the parts of the content, and of the summary.
-    parts: [WireNumbering; 2],
+    /// The numbers of the parts, by list: the content, or the summary. Few items have both.
+    parts: Few<WireNumbering>,
     /// The replacement of the call, if it was replaced.
     replaced: Option<Box<CallDelta>>,
     /// The data for an early end of the item, while it is open on the wire.
@@ -110,7 +110,8 @@ impl Items {
     /// The number of a part on the wire, less the dropped parts before it.
     pub(super) fn part_number(&self, item: u32, part: u32) -> u64 {
         let (list, number) = list(part);
-        self.items.get(item).map_or(number, |item| item.parts[list].shifted(number))
+        let known = self.items.get(item).and_then(|item| item.parts.get(list));
+        known.map_or(number, |numbering| numbering.shifted(number))
     }
 
     /// Takes an index for an inserted item.
@@ -128,7 +129,7 @@ impl Items {
             known.open = true;
         }
         let (list, number) = list(part);
-        (is_new, known.parts[list].revive(number))
+        (is_new, known.parts.get_mut(list).is_some_and(|numbering| numbering.revive(number)))
     }
 
     /// Whether any item of the upstream's has opened on the wire.
@@ -204,8 +205,8 @@ impl Items {
 }
 
 /// The list that a part stands in, and its number there.
-fn list(part: u32) -> (usize, u64) {
-    (usize::from(part >= SUMMARY), u64::from(part % SUMMARY))
+fn list(part: u32) -> (u32, u64) {
+    (u32::from(part >= SUMMARY), u64::from(part % SUMMARY))
 }
 
 fn is_empty(copy: &Restated) -> bool {
@@ -214,7 +215,7 @@ fn is_empty(copy: &Restated) -> bool {
 
 impl Item {
     fn new(role: Role, key: Option<BlockKey>, index: Option<u64>, opened: bool) -> Self {
-        Self { role, key, index, opened, open: opened, parts: Default::default(), replaced: None, said: None }
+        Self { role, key, index, opened, open: opened, parts: Few::default(), replaced: None, said: None }
     }
 
     /// Whether the item opened by an event of its own, rather than in a copy.
@@ -238,7 +239,7 @@ impl Item {
     /// Whether a part was written; `None` if the part is not known.
     pub(super) fn part_left(&self, part: u32) -> Option<bool> {
         let (list, number) = list(part);
-        self.parts[list].left(number)
+        self.parts.get(list)?.left(number)
     }
 
     fn has_parts(&self) -> bool {
@@ -248,8 +249,8 @@ impl Item {
     fn open_part(&mut self, part: u32, leaves: bool) {
         let (list, number) = list(part);
         // The first delta of a part decides.
-        if self.has_parts() && self.parts[list].left(number).is_none() {
-            self.parts[list].open(number, leaves);
+        if self.has_parts() && self.part_left(part).is_none() {
+            self.parts.or_default(list).open(number, leaves);
         }
     }
 }
