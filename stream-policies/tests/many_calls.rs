@@ -9,7 +9,9 @@ use bytes::Bytes;
 use cpu_time::ThreadTime;
 use futures::StreamExt as _;
 use stream_core::{Config, Limits, Passthrough, Policy, StreamProcessor, Verdict};
-use stream_policies::{BufferedJudge, CompletedCall, DemoteCalls, FinishGate, ToolGate, ValidateParametersSettings};
+use stream_policies::{
+    BufferedJudge, CompletedCall, DemoteCalls, FinishGate, ToolGate, ValidateParametersSettings,
+};
 
 /// So many calls in one frame of a format, and the frames around it.
 fn calls_in_one_frame(format: &str, calls: usize) -> Bytes {

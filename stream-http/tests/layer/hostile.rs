@@ -222,7 +222,11 @@ async fn an_error_that_is_prose_with_an_answer_in_it_is_replaced() {
         });
         let answer = gate.post("/v1/chat/completions").await;
         assert_eq!(answer.status, StatusCode::BAD_GATEWAY);
-        assert!(answer.text().starts_with(r#"{"error":{"message":"the upstream's error could"#), "{}", answer.text());
+        assert!(
+            answer.text().starts_with(r#"{"error":{"message":"the upstream's error could"#),
+            "{}",
+            answer.text()
+        );
         assert!(!answer.text().contains("secret"), "{}", answer.text());
     }
     let page = r#"<html><img src="data:image/png;base64,AAAA" alt="content: none">no choices</html>"#;

@@ -5,6 +5,7 @@
 //! which a recorded stream was seen to is a named [`Deviation`], and a check may [`Allow`] it.
 //!
 //! ```
+//! use stream_testkit::WireKind;
 //! use stream_testkit::conformance::{Ended, check};
 //!
 //! let stream = concat!(
