@@ -16,6 +16,7 @@ impl Engine {
     }
 
     /// Sets the time of the last output and of the last read, for frames of the lane that were written until now.
+    #[cfg(feature = "processor")]
     pub(crate) fn passed_until(&mut self, now: Duration) {
         self.set_time(now);
         self.last_output = self.now;

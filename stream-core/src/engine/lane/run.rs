@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use bytes::Bytes;
-
 use super::learn::frame_of;
 use super::{Fit, Says, Sight};
 use crate::block::BlockKey;
@@ -23,12 +21,14 @@ impl Engine {
     }
 
     /// Whether a hook is called for such a frame.
+    #[cfg(feature = "processor")]
     pub(crate) fn looks_by_the_lane(&self) -> bool {
         self.lane.sights.iter().any(|sight| sight.looks)
     }
 
     /// Takes a read while nothing else is to be done. Gives it back if all of it leaves by the lane; else there is work.
-    pub(crate) fn pass(&mut self, bytes: Bytes) -> Option<Bytes> {
+    #[cfg(feature = "processor")]
+    pub(crate) fn pass(&mut self, bytes: bytes::Bytes) -> Option<bytes::Bytes> {
         self.next = None;
         self.waiting = false;
         self.reader.push(bytes);
