@@ -17,17 +17,17 @@ use crate::json::Nesting;
 use crate::policy::Attention;
 use crate::wire::{Fate, Outgoing, Part};
 
-/// What has left of calls that are not set apart.
+/// The calls that were written and are not set apart, as such a client joins them.
 #[derive(Debug, Default)]
 pub(super) struct JoinedCalls {
     calls: HashMap<BlockKey, CallPlace>,
-    /// How many calls of each choice have left.
+    /// The number of calls of each choice that were written.
     left: Few<u32>,
-    /// By the index that calls leave with; of `function_call` by the last number there is.
+    /// The joined arguments by the index of the calls on the wire; those of `function_call` under `u32::MAX`.
     places: Few<Place>,
 }
 
-/// A call that has begun to leave.
+/// A call whose first part was written.
 #[derive(Debug, Clone)]
 struct CallPlace {
     choice: u32,
@@ -39,7 +39,7 @@ struct CallPlace {
     judged: Option<Judged>,
 }
 
-/// What such a client has put together at one index.
+/// The arguments that such a client has joined at one index.
 #[derive(Debug, Default)]
 struct Place {
     choices: Vec<u32>,
@@ -55,7 +55,7 @@ struct Place {
     is_custom: bool,
 }
 
-/// What the arguments of a call are, as they were judged.
+/// The shape of the arguments of a call, as they were judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Judged {
     Blank,
@@ -68,7 +68,7 @@ enum Judged {
 const MOST: usize = 1024;
 
 impl Engine {
-    /// Takes note of a frame that is to be written, and sets those of its calls apart that would be read with another's arguments.
+    /// Records the calls of a frame before it is written, and sets apart those that a client would read with the arguments of another.
     ///
     /// # Errors
     ///
