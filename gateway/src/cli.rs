@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use stream_core::wire::{self, SharedFormat};
@@ -49,6 +50,9 @@ pub(crate) struct Serve {
     /// One upstream for all APIs, instead of those of the file.
     #[arg(long, value_name = "URL")]
     pub(crate) upstream: Option<String>,
+    /// The time before each chunk of the program's own answers, which are given without upstreams; 30ms unless told.
+    #[arg(long, value_name = "TIME", value_parser = crate::config::duration)]
+    pub(crate) pace: Option<Duration>,
     /// Where to listen; 127.0.0.1:8080 unless the file says otherwise. Port 0 is any that is free.
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,

@@ -544,6 +544,30 @@ fn an_upstream_that_is_no_address_is_told() {
     );
 }
 
+#[test]
+fn a_pace_beside_an_upstream_or_that_is_no_time_is_told() {
+    let said = |arguments: &[&str]| {
+        let out = Command::new(env!("CARGO_BIN_EXE_gateway")).args(arguments).output().unwrap();
+        (out.status.code(), String::from_utf8(out.stderr).unwrap())
+    };
+    assert_eq!(
+        said(&["--upstream", "http://127.0.0.1:9", "--pace", "5ms"]),
+        (
+            Some(2),
+            "gateway: --pace: expected no upstreams, because only the program's own answers have a pace, found some\n".to_owned()
+        )
+    );
+    assert_eq!(
+        said(&["--pace", "fast"]),
+        (
+            Some(2),
+            "error: invalid value 'fast' for '--pace <TIME>': expected a time such as 200ms, 15s or 5m, found \"fast\"\n\n\
+             For more information, try '--help'.\n"
+                .to_owned()
+        )
+    );
+}
+
 /// Whoever reaches the listener could have the tools run.
 #[test]
 fn tools_are_not_run_for_everybody_unless_the_file_says_so() {

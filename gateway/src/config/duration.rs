@@ -1,4 +1,4 @@
-//! Durations as files write them.
+//! Durations as files and the command line write them.
 
 use std::time::Duration;
 
@@ -11,7 +11,8 @@ pub(super) fn time(said: &Spanned<String>, text: &str) -> Result<Duration, Fault
     duration(said.get_ref()).map_err(|message| Fault::at(text, &said.span(), message))
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+/// Reads `200ms`, `15s` or `5m`.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("expected a time such as 200ms, 15s or 5m, found {text:?}");
     let digits = text.find(|char: char| !char.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

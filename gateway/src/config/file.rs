@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use http::StatusCode;
 use serde::Deserialize;
@@ -178,6 +179,7 @@ impl File {
             tls: self.tls.map(|tls| tls.build(directory)),
             connections: self.connections.build(text)?,
             targets: Targets::build(self.upstream, text, directory, keys)?,
+            pace: PACE,
             envoy: Envoy::build(&self.envoy, text)?,
             files: routes.iter().map(|route| directory.join(&route.file)).collect(),
             settings,
@@ -251,3 +253,6 @@ fn block_status(status: &Spanned<u16>, text: &str) -> Result<StatusCode, Fault> 
 
 /// Nobody but this machine.
 pub(crate) const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
+
+/// How fast a model speaks.
+const PACE: Duration = Duration::from_millis(30);

@@ -16,12 +16,14 @@ mod which;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use stream_core::Limits;
 use stream_core::SessionKey;
 use stream_http::{Api, Facts, Settings};
 use stream_policies::{PolicySet, Registry};
 
+pub(crate) use self::duration::duration;
 pub(crate) use self::envoy::Envoy;
 pub(crate) use self::fault::Fault;
 use self::route::Route;
@@ -45,6 +47,8 @@ pub(crate) struct Config {
     pub(crate) tls: Option<TlsFiles>,
     pub(crate) connections: Connections,
     pub(crate) targets: Targets,
+    /// The time between two chunks of the program's own answers.
+    pub(crate) pace: Duration,
     pub(crate) settings: Settings,
     /// What one stream may use; also a part of the settings.
     pub(crate) limits: Limits,

@@ -76,6 +76,12 @@ fn configure(arguments: &cli::Serve) -> Result<Config, String> {
             config.tool_loop = None;
         }
     }
+    if let Some(pace) = arguments.pace {
+        if !config.targets.is_empty() {
+            return Err("--pace: expected no upstreams, because only the program's own answers have a pace, found some".to_owned());
+        }
+        config.pace = pace;
+    }
     if let Some(listen) = arguments.listen {
         config.listen = listen;
     }
@@ -150,7 +156,7 @@ pub(crate) async fn listen_on(address: SocketAddr) -> Result<(TcpListener, Socke
 /// Everything between clients and upstreams, and the tools that are run there.
 async fn looping_app(config: &Config, eyes: &Eyes, servers: &Servers) -> Result<(Router, Tools), String> {
     let (tools, connections) = servers.reach(config).await?;
-    let upstream = Upstream::new(config.targets.clone(), config.settings.clone())?;
+    let upstream = Upstream::new(config.targets.clone(), config.pace, config.settings.clone())?;
     let layers = Layers::new(config, eyes)?;
     let app = match looped::layer(config, tools.clone(), &eyes.meter) {
         Some(tool_loop) => Router::new().fallback_service(layers.looping_over(upstream, &tool_loop)),

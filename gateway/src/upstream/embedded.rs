@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
-use futures::stream;
+use futures::{StreamExt as _, stream};
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Collected};
 use serde::Deserialize;
@@ -20,6 +20,8 @@ pub(super) struct Embedded {
     logs: Arc<Vec<(Api, Logs)>>,
     /// What a model says that writes its calls into the text.
     tags: Arc<Vec<(Api, Logs)>>,
+    /// The time before each chunk.
+    pace: Duration,
 }
 
 #[derive(Debug)]
@@ -38,13 +40,13 @@ struct Asked {
 }
 
 impl Embedded {
-    pub(super) fn new() -> Result<Self, String> {
+    pub(super) fn new(pace: Duration) -> Result<Self, String> {
         let logs = LOGS.iter().map(|(api, name, stream, whole)| {
             let stream = ChunkLog::parse(name, stream).map_err(|error| error.to_string())?;
             Ok((*api, Logs { stream, whole: Bytes::from_static(whole) }))
         });
         let logs = Arc::new(logs.collect::<Result<_, String>>()?);
-        Ok(Self { logs, tags: Arc::new(Api::ALL.into_iter().filter_map(with_tags).collect()) })
+        Ok(Self { logs, tags: Arc::new(Api::ALL.into_iter().filter_map(with_tags).collect()), pace })
     }
 
     pub(super) async fn answer(&self, api: Api, request: Request<RequestBody<Body>>) -> Response<Body> {
@@ -67,10 +69,10 @@ impl Embedded {
         let logs = counting.as_ref().map_or(logs, |(_, logs)| logs);
         match (streams, as_array) {
             (false, _) => answer("application/json", Body::from(logs.whole.clone())),
-            (true, true) => answer("application/json", paced(array(&logs.stream))),
+            (true, true) => answer("application/json", paced(array(&logs.stream), self.pace)),
             (true, false) => {
                 let pieces = Cut::Event.apply(&logs.stream).into_iter().map(|(_, piece)| piece);
-                answer("text/event-stream", paced(pieces.collect()))
+                answer("text/event-stream", paced(pieces.collect(), self.pace))
             }
         }
     }
@@ -93,11 +95,10 @@ fn answer(content_type: &'static str, body: Body) -> Response<Body> {
 }
 
 /// Pieces, one after the other.
-fn paced(pieces: Vec<Bytes>) -> Body {
-    Body::from_stream(stream::unfold(pieces.into_iter(), async |mut pieces| {
-        let piece = pieces.next()?;
-        tokio::time::sleep(PACE).await;
-        Some((Ok::<_, std::convert::Infallible>(piece), pieces))
+fn paced(pieces: Vec<Bytes>, pace: Duration) -> Body {
+    Body::from_stream(stream::iter(pieces).then(move |piece| async move {
+        tokio::time::sleep(pace).await;
+        Ok::<_, std::convert::Infallible>(piece)
     }))
 }
 
@@ -123,9 +124,6 @@ const WITH_TAGS: &str = r#"I will list the files for you.<|tool_call|>{"name": "
 
 /// The model that counts with a tool.
 const LOOP: &str = "demo-loop";
-
-/// How fast a model speaks.
-const PACE: Duration = Duration::from_millis(30);
 
 type Log = (Api, &'static str, &'static [u8], &'static [u8]);
 

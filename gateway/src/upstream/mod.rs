@@ -13,6 +13,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::body::Body;
 use http::{Request, Response, StatusCode};
@@ -38,10 +39,10 @@ enum Kind {
 }
 
 impl Upstream {
-    /// The upstreams that were named; without any, the program's own answers.
-    pub(crate) fn new(targets: Targets, settings: Settings) -> Result<Self, String> {
+    /// The upstreams that were named; without any, the program's own answers, at this pace.
+    pub(crate) fn new(targets: Targets, pace: Duration, settings: Settings) -> Result<Self, String> {
         let kind = if targets.is_empty() {
-            Kind::Embedded(Embedded::new()?)
+            Kind::Embedded(Embedded::new(pace)?)
         } else {
             Kind::Remote(Box::new(Remote::new(targets)?))
         };

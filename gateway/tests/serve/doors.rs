@@ -182,7 +182,8 @@ async fn a_client_beyond_its_rate_is_told_when_to_come_back() {
 #[tokio::test]
 async fn a_place_among_a_clients_streams_comes_back_when_its_answer_is_over() {
     let directory = Directory::new("streams");
-    let gateway = Gateway::configured(&directory, &format!("{}{PASS}", known("ci", "streams = 1")));
+    let file = directory.file("gateway.toml", &format!("{}{PASS}", known("ci", "streams = 1")));
+    let gateway = Gateway::start(&["--config", &file, "--pace", "30ms"]);
     let (path, body) = question(WireKind::OpenAiChat, true);
     let request = || {
         let request = Request::post(gateway.url(path)).header("authorization", "Bearer key-of-ci");

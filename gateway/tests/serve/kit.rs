@@ -46,10 +46,12 @@ impl Gateway {
         Self::spawn(arguments, environment, "warn", Stdio::inherit())
     }
 
-    /// With logs of this level, told there.
+    /// With logs of this level, told there. The program's own answers come at once, unless the arguments have a pace.
     pub(crate) fn spawn(arguments: &[&str], environment: &[(&str, &str)], level: &str, log: Stdio) -> Self {
+        let pace: &[&str] = if has_pace(arguments) { &[] } else { &["--pace", "1ms"] };
         let mut child = Command::new(env!("CARGO_BIN_EXE_gateway"))
             .args(arguments)
+            .args(pace)
             .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--log", level])
             .envs(environment.iter().copied())
             .stdout(Stdio::piped())
@@ -136,6 +138,13 @@ impl Drop for Gateway {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Whether a pace is among the arguments, or an upstream, which has its own.
+fn has_pace(arguments: &[&str]) -> bool {
+    let file = arguments.iter().position(|argument| *argument == "--config").map(|at| arguments[at + 1]);
+    arguments.iter().any(|argument| matches!(*argument, "--pace" | "--upstream"))
+        || file.is_some_and(|file| std::fs::read_to_string(file).unwrap().contains("[upstream"))
 }
 
 /// The path and body with which an API is asked.

@@ -49,7 +49,7 @@ async fn health_and_metrics_are_not_policed() {
 
 #[tokio::test]
 async fn a_stop_finishes_the_streams_under_way() {
-    let gateway = Gateway::start(&[]);
+    let gateway = Gateway::start(&["--pace", "30ms"]);
     let url = gateway.url("/v1/messages");
     let asked = tokio::spawn(async move {
         crate::kit::ask(

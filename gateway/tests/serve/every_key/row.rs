@@ -57,10 +57,9 @@ impl Row {
         if differ.is_empty() || !differ.iter().all(is_meant) {
             return wrong(&format!("the files differ in {differ:?}"));
         }
-        let mut seen = Vec::new();
-        for file in [&self.files[0], &self.files[1], &self.files[1]] {
-            seen.push((self.see)(World::new(file).await).await);
-        }
+        let seen = async |file: &str| (self.see)(World::new(file).await).await;
+        let [with, without] = self.files.each_ref().map(|file| &**file);
+        let seen: [String; 3] = futures::join!(seen(with), seen(without), seen(without)).into();
         if seen[0] == seen[1] {
             return wrong(&format!("it makes no difference: {}", seen[0]));
         }
