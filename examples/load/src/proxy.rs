@@ -63,5 +63,5 @@ async fn forward(
     }
 }
 
-/// How long a connection waits for its next use.
-const UNUSED: Duration = Duration::from_secs(10);
+/// How long a connection waits for its next use. A run is over when no connection is left: it waits at most so long for each hop.
+const UNUSED: Duration = Duration::from_secs(2);

@@ -17,7 +17,7 @@ fn every_stream_arrives_on_every_way_at_any_speed() {
 
 #[test]
 fn all_streams_are_open_at_once() {
-    let output = load(&["hold", "--streams", "50", "--chunks", "20", "--pace-ms", "100"]);
+    let output = load(&["hold", "--streams", "50", "--chunks", "10", "--pace-ms", "100"]);
     let rows = rows(&output);
     let open: Vec<(&str, &str, &str)> = rows.iter().map(|row| (row[0], row[1], row[6])).collect();
     assert_eq!(open, [("bare", "50", "0"), ("layer", "50", "0"), ("chain", "50", "0")]);
