@@ -109,3 +109,13 @@ async fn the_curl_lines_work_as_they_are_printed() {
     }
     assert_eq!(tried, 5);
 }
+
+#[tokio::test]
+async fn chunks_come_at_the_pace_of_the_command_line() {
+    let gateway = Gateway::start(&["--pace", "100ms"]);
+    let events = include_str!("../../logs/gemini.sse").matches("data: ").count();
+    let start = std::time::Instant::now();
+    gateway.ask(WireKind::Gemini, true).await;
+    let least = std::time::Duration::from_millis(100) * u32::try_from(events).unwrap();
+    assert!(start.elapsed() >= least, "{events} events in {:?}", start.elapsed());
+}
