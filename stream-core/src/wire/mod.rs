@@ -376,6 +376,87 @@ impl std::error::Error for DecodeError {}
 /// A writer gets **every** frame in order, also a frame whose parts are all dropped, so that it can keep the token counts,
 /// signatures and the opening. An untouched frame is written as its original bytes, unless a number or a copy in the frame has
 /// to change because of an earlier edit.
+///
+/// The writer below writes events whose data is one JSON string each, so that a frame has one part:
+///
+/// ```
+/// use bytes::Bytes;
+/// use stream_core::delta::{Delta, DeltaKind, Slot};
+/// use stream_core::sse::Framer;
+/// use stream_core::wire::{Fate, Outgoing, Part, Writer};
+/// use stream_core::{Channel, Ending};
+///
+/// #[derive(Debug, Default)]
+/// struct LinesWriter {
+///     ended: bool,
+/// }
+///
+/// impl Writer for LinesWriter {
+///     fn frame(&mut self, outgoing: Outgoing, out: &mut Vec<Bytes>) {
+///         for part in &outgoing.parts {
+///             self.ended |= part.delta.kind == DeltaKind::Terminal;
+///             match (part.fate, &outgoing.frame, &part.delta.kind) {
+///                 (Fate::Kept, Some(frame), _) => out.push(frame.raw().clone()),
+///                 (Fate::Edited | Fate::Inserted, _, DeltaKind::Text { text, .. }) => out.push(event(text)),
+///                 // A dropped part, or a part whose fate this writer does not know.
+///                 _ => {}
+///             }
+///         }
+///     }
+///
+///     fn end(&mut self, ending: &Ending, out: &mut Vec<Bytes>) {
+///         if !std::mem::replace(&mut self.ended, true) {
+///             out.extend([event(ending.message()), event("END")]);
+///         }
+///     }
+///
+///     fn keep_alive(&self) -> Bytes {
+///         Bytes::from_static(b":\n\n")
+///     }
+///
+///     fn whole(&mut self, _body: Outgoing, ending: Option<&Ending>) -> Bytes {
+///         // The format has no whole responses: only an ending is written.
+///         self.ended = true;
+///         ending.map(|ending| event(ending.message())).unwrap_or_default()
+///     }
+///
+///     fn ended(&self) -> bool {
+///         self.ended
+///     }
+/// }
+///
+/// fn event(text: &str) -> Bytes {
+///     format!("data: {}\n\n", serde_json::Value::from(text)).into()
+/// }
+///
+/// let mut framer = Framer::new(1 << 10);
+/// framer.push(b"data:\"Hi.\"\n\ndata:\"The key is 4711.\"\n\ndata:\"Bye.\"\n\n");
+/// let text = |text: &str| {
+///     Delta::new(0, Slot::Run, DeltaKind::Text { channel: Channel::Content, text: text.into() })
+/// };
+/// let parts = [
+///     Part::new(text("Hi."), Fate::Kept),
+///     Part::new(text("The key is [redacted]."), Fate::Edited),
+///     Part::new(text("Bye."), Fate::Dropped),
+/// ];
+/// let (mut writer, mut out) = (LinesWriter::default(), Vec::new());
+/// for part in parts {
+///     writer.frame(Outgoing::new(framer.next_frame()?, vec![part]), &mut out);
+/// }
+/// writer.frame(Outgoing::new(None, vec![Part::new(text("A notice."), Fate::Inserted)]), &mut out);
+/// writer.end(&Ending::refuse("Not allowed."), &mut out);
+/// assert_eq!(
+///     out,
+///     [
+///         "data:\"Hi.\"\n\n", // the bytes of the upstream
+///         "data: \"The key is [redacted].\"\n\n",
+///         "data: \"A notice.\"\n\n",
+///         "data: \"Not allowed.\"\n\n",
+///         "data: \"END\"\n\n",
+///     ]
+/// );
+/// # Ok::<(), stream_core::sse::FrameTooLarge>(())
+/// ```
 pub trait Writer: fmt::Debug + Send {
     /// Writes a frame whose parts are all decided.
     fn frame(&mut self, frame: Outgoing, out: &mut Vec<Bytes>);
@@ -471,6 +552,12 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
+    /// Creates a frame on its way to the client, as the engine passes it to a writer: for the tests of a [`Writer`].
+    #[must_use]
+    pub fn new(frame: Option<Frame>, parts: Vec<Part>) -> Self {
+        Self { frame, parts }
+    }
+
     /// Whether every part of the frame is kept.
     #[must_use]
     pub fn is_untouched(&self) -> bool {
@@ -496,6 +583,12 @@ pub struct Part {
 }
 
 impl Part {
+    /// Creates a part of no block.
+    #[must_use]
+    pub fn new(delta: Delta, fate: Fate) -> Self {
+        Self { delta, key: None, fate }
+    }
+
     /// Whether the upstream sent the part.
     pub(crate) fn came(&self) -> bool {
         self.fate != Fate::Inserted
@@ -510,8 +603,9 @@ impl Part {
     }
 }
 
-/// What the writer does with a part.
+/// What the writer does with a part. A writer discards a part whose fate it does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fate {
     /// The part is written as it came.
     Kept,

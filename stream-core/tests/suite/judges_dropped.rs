@@ -70,6 +70,7 @@ fn run(engine: &mut Engine, now: Duration) -> (Vec<stream_core::engine::Judging>
             Output::Hook(hook) => hook.run(now),
             Output::Judge(judging) => judges.push(judging),
             Output::Wait { .. } | Output::Done => return (judges, out),
+            other => unreachable!("{other:?}"),
         }
     }
 }
