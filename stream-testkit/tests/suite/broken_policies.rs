@@ -14,7 +14,7 @@ use stream_core::wire::{DecodeError, Decoded, Outgoing, Traits, WireFormat, Writ
 use stream_core::{
     Chunk, Config, Context, Ending, FinishKind, Policy, PolicyError, StreamState, SyncPolicy, async_trait,
 };
-use stream_testkit::laws::{Broken, Law, Laws};
+use stream_testkit::laws::{Broken, Law, Laws, Standing};
 use stream_testkit::{ChunkLog, Fragments, Script, WireKind, laws};
 
 fn script() -> Script {
@@ -284,8 +284,10 @@ impl Policy for SendsAfterTerminate {
 fn what_is_sent_after_a_termination_does_not_leave() {
     for kind in WireKind::ALL {
         let log = script().to_log(kind);
-        Laws::of(|| SendsAfterTerminate).only(Law::Ending).check(&log).unwrap();
-        Laws::of(|| SendsAfterTerminate).only(Law::NoLeak).check(&log).unwrap();
+        for law in [Law::Ending, Law::NoLeak] {
+            let tally = Laws::of(|| SendsAfterTerminate).only(law).check(&log).unwrap();
+            assert_eq!(tally.standing(law), Some(Standing::Held), "{kind}: {law}");
+        }
     }
 }
 
