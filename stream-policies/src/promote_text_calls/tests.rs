@@ -7,7 +7,7 @@ use stream_core::text_calls::{DialectSet, known};
 use stream_testkit::conformance::View;
 use stream_testkit::{
     Finish, Fragments, Replay, Script, WireKind,
-    laws::{Laws, Tally},
+    laws::{Law, Laws, Tally},
 };
 
 use super::*;
@@ -83,8 +83,11 @@ fn all_laws_hold() {
     let mut tally = Tally::default();
     for kind in WireKind::ALL {
         let laws = Laws::of(PromoteTextCalls::new).config(config());
-        let script = Script::new().text(TWO).text_fragments(Fragments::Chars(5));
-        tally.add(&laws.check(&script.to_log(kind)).unwrap());
+        for text in [TWO, "a < b, and <tool_call> is a tag"] {
+            let script = Script::new().text(text).text_fragments(Fragments::Chars(5));
+            tally.add(&laws.clone().check(&script.to_log(kind)).unwrap());
+        }
     }
-    tally.assert_held_but(&[]);
+    // Nothing is dropped.
+    tally.assert_held_but(&[Law::NoLeak]);
 }
