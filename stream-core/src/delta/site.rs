@@ -14,7 +14,7 @@ pub struct Site {
     pub holder: Span,
     /// The position of that choice among the choices of its frame.
     pub position: u32,
-    /// The fields that hold the text: see [`Delta::read_in`].
+    /// The fields that hold the text: see [`Delta::read_in`](super::Delta::read_in).
     pub fields: u16,
     /// The element opens the numbered block of the slot, where the kind of the delta does not show whether it opens or continues the block.
     pub(crate) opens: bool,

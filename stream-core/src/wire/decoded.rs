@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Due, Memory, Odd};
 use crate::delta::{Delta, Text};
 
-/// The output of [`WireFormat::decode`].
+/// The output of [`WireFormat::decode`](super::WireFormat::decode).
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Decoded {

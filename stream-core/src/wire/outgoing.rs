@@ -15,7 +15,7 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// Creates a frame on its way to the client, as the engine passes it to a writer: for the tests of a [`Writer`].
+    /// Creates a frame on its way to the client, as the engine passes it to a writer: for the tests of a [`Writer`](super::Writer).
     #[must_use]
     pub fn new(frame: Option<Frame>, parts: Vec<Part>) -> Self {
         Self { frame, parts }

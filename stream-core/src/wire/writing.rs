@@ -128,14 +128,14 @@ pub trait Writer: fmt::Debug + Send {
     /// written, and no number or copy has to change.
     ///
     /// While the answer is true, the engine may forward text frames without the writer. It then passes the last of them to
-    /// [`frame`](Self::frame), with the concatenated text of all where the format [restates](Traits::restates) text, and discards the
+    /// [`frame`](Self::frame), with the concatenated text of all where the format [restates](super::Traits::restates) text, and discards the
     /// output.
     fn is_plain(&self) -> bool {
         false
     }
 
     /// As [`is_plain`](Self::is_plain), of a frame that differs from the one before it only in the values of
-    /// [holes](WireFormat::holes), where that one was written as its bytes.
+    /// [holes](super::WireFormat::holes), where that one was written as its bytes.
     fn is_plain_again(&self) -> bool {
         self.is_plain()
     }
