@@ -201,6 +201,7 @@ impl fmt::Display for Settings {
 /// What becomes of routes that are neither policed nor known to carry no model output: batches, legacy completions,
 /// whatever an upstream adds next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum UnknownRoute {
     /// Status 403.
     #[default]
@@ -211,6 +212,7 @@ pub enum UnknownRoute {
 
 /// What becomes of answers that should be policed and cannot be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Unreadable {
     /// Status 502 with an error in the API's shape: fail closed.
     #[default]

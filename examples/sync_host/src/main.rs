@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use stream_core::engine::{Input, Output};
-use stream_core::{BuildError, Config, Engine, SyncPolicy, Verdict, each_call};
+use stream_core::{BuildError, Config, Ending, Engine, SyncPolicy, Verdict, each_call};
 
 struct Filter {
     engine: Engine,
@@ -31,6 +31,10 @@ impl Filter {
                 // Nobody polls a judge here: its block is dropped when the stream ends.
                 Output::Judge(judging) => drop(judging),
                 Output::Wait { .. } | Output::Done => return out,
+                // Nothing can follow an output that this host does not know.
+                _ => self
+                    .engine
+                    .handle(Input::Stop(Ending::failure("expected an output of this version")), now),
             }
         }
     }

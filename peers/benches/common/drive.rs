@@ -24,6 +24,7 @@ pub fn drive(config: Config, policy: Stage, reads: impl IntoIterator<Item = Byte
                 engine.handle(reads.next().map_or(Input::End, Input::Bytes), Duration::ZERO);
             }
             Output::Done => return passed,
+            other => unreachable!("{other:?}"),
         }
         engine.decisions();
     }

@@ -37,8 +37,10 @@ pub enum Input {
     Stop(Ending),
 }
 
-/// The output of the engine: the next thing for its host to do.
+/// The output of the engine: the next thing for its host to do. A host cannot go on behind an output that it does not know: it ends the
+/// stream.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Output<'e> {
     /// Bytes for the client.
     Bytes(Bytes),
@@ -91,6 +93,16 @@ impl fmt::Display for Failure {
             Self::Failed(error) => error.fmt(f),
             Self::Panicked => f.write_str("a panic"),
             Self::TimedOut => f.write_str("no answer in time"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {
+    /// The source of the error that the hook or judge returned; [`Display`](fmt::Display) shows that error itself.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Failed(error) => error.source(),
+            Self::Panicked | Self::TimedOut => None,
         }
     }
 }

@@ -19,8 +19,8 @@
 //!         Output::Bytes(bytes) => out.extend_from_slice(&bytes),
 //!         Output::Hook(hook) => hook.run(now),
 //!         Output::Wait { .. } => engine.handle(input.pop().expect("the stream has ended"), now),
-//!         Output::Judge(_) => unreachable!("nobody was asked"),
 //!         Output::Done => break,
+//!         _ => unreachable!("nobody asks a judge"),
 //!     }
 //! }
 //! assert_eq!(out, body);

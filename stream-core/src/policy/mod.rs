@@ -339,6 +339,13 @@ impl PolicyError {
         Self(message.into().into())
     }
 
+    /// The source of the error that the policy returned. A `PolicyError` is no [`Error`](std::error::Error) itself, so that the operator
+    /// `?` can convert every error type into it.
+    #[must_use]
+    pub fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+
     /// The error that the policy returned.
     #[must_use]
     pub fn into_inner(self) -> BoxError {

@@ -298,6 +298,7 @@ impl Framer {
 
 /// A frame was longer than the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FrameTooLarge {
     /// The limit, in bytes.
     pub limit: usize,

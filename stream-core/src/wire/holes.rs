@@ -5,11 +5,20 @@
 /// The engine compares a frame with the one before it, byte by byte, outside of the holes of the format. A value that is not
 /// listed never becomes a hole, however often it differs: a `finish_reason` or a `role` changes the meaning of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Hole {
     /// The path of the value, in keys and positions: `choices[0].delta.content`.
     pub path: &'static str,
     /// The values that are allowed there.
     pub fill: Fill,
+}
+
+impl Hole {
+    /// The hole at a path.
+    #[must_use]
+    pub const fn new(path: &'static str, fill: Fill) -> Self {
+        Self { path, fill }
+    }
 }
 
 /// The values that are allowed in a [`Hole`].
@@ -32,42 +41,38 @@ pub enum Fill {
     Blanks,
 }
 
-const fn hole(path: &'static str, fill: Fill) -> Hole {
-    Hole { path, fill }
-}
-
 pub(super) const CHAT: &[Hole] = &[
-    hole("choices[0].delta.content", Fill::Text),
-    hole("choices[0].delta.reasoning_content", Fill::Text),
-    hole("choices[0].delta.reasoning", Fill::Text),
-    hole("choices[0].delta.reasoning_details[0].text", Fill::Text),
-    hole("choices[0].delta.refusal", Fill::Text),
-    hole("choices[0].message.content", Fill::Text),
-    hole("choices[0].text", Fill::Text),
-    hole("choices[0].delta.tool_calls[0].function.arguments", Fill::Text),
-    hole("choices[0].delta.tool_calls[0].index", Fill::Name),
-    hole("choices[0].index", Fill::Name),
-    hole("id", Fill::Word),
-    hole("obfuscation", Fill::Word),
-    hole("created", Fill::Digits),
-    hole("choices[0].token_id", Fill::Digits),
-    hole("choices[0].delta.token_id", Fill::Digits),
+    Hole::new("choices[0].delta.content", Fill::Text),
+    Hole::new("choices[0].delta.reasoning_content", Fill::Text),
+    Hole::new("choices[0].delta.reasoning", Fill::Text),
+    Hole::new("choices[0].delta.reasoning_details[0].text", Fill::Text),
+    Hole::new("choices[0].delta.refusal", Fill::Text),
+    Hole::new("choices[0].message.content", Fill::Text),
+    Hole::new("choices[0].text", Fill::Text),
+    Hole::new("choices[0].delta.tool_calls[0].function.arguments", Fill::Text),
+    Hole::new("choices[0].delta.tool_calls[0].index", Fill::Name),
+    Hole::new("choices[0].index", Fill::Name),
+    Hole::new("id", Fill::Word),
+    Hole::new("obfuscation", Fill::Word),
+    Hole::new("created", Fill::Digits),
+    Hole::new("choices[0].token_id", Fill::Digits),
+    Hole::new("choices[0].delta.token_id", Fill::Digits),
 ];
 
 pub(super) const RESPONSES: &[Hole] = &[
-    hole("delta", Fill::Text),
-    hole("obfuscation", Fill::Word),
-    hole("sequence_number", Fill::Count),
-    hole("item_id", Fill::Name),
-    hole("output_index", Fill::Name),
-    hole("content_index", Fill::Name),
-    hole("summary_index", Fill::Name),
+    Hole::new("delta", Fill::Text),
+    Hole::new("obfuscation", Fill::Word),
+    Hole::new("sequence_number", Fill::Count),
+    Hole::new("item_id", Fill::Name),
+    Hole::new("output_index", Fill::Name),
+    Hole::new("content_index", Fill::Name),
+    Hole::new("summary_index", Fill::Name),
 ];
 
 pub(super) const MESSAGES: &[Hole] = &[
-    hole("delta.text", Fill::Text),
-    hole("delta.thinking", Fill::Text),
-    hole("delta.partial_json", Fill::Text),
-    hole("index", Fill::Name),
-    hole("", Fill::Blanks),
+    Hole::new("delta.text", Fill::Text),
+    Hole::new("delta.thinking", Fill::Text),
+    Hole::new("delta.partial_json", Fill::Text),
+    Hole::new("index", Fill::Name),
+    Hole::new("", Fill::Blanks),
 ];

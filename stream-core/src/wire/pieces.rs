@@ -1,7 +1,48 @@
 //! Strings that are part of no block and that some clients concatenate over the frames of a stream.
 
-use super::{Piece, PieceName};
+use std::hash::{BuildHasher as _, Hash, RandomState};
+use std::sync::LazyLock;
+
 use crate::json;
+
+/// A string that is part of no block, or log probabilities: some clients concatenate a piece with the pieces of the same name in
+/// earlier frames.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece<'d> {
+    name: PieceName,
+    raw: &'d str,
+}
+
+impl<'d> Piece<'d> {
+    /// The piece of this name. `raw` is the string with its quotes, or the log probabilities as JSON: a slice of the document.
+    #[must_use]
+    pub const fn new(name: PieceName, raw: &'d str) -> Self {
+        Self { name, raw }
+    }
+
+    pub(crate) fn name(&self) -> PieceName {
+        self.name
+    }
+
+    pub(crate) fn raw(&self) -> &'d str {
+        self.raw
+    }
+}
+
+/// The name of a piece: a hash of the path of keys that leads to the piece. Pieces of the same name in several frames belong
+/// together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct PieceName(u64);
+
+impl PieceName {
+    /// The name of the value below this one, under a key or at a position.
+    #[must_use]
+    pub fn below(self, step: impl Hash) -> Self {
+        // The hash is seeded per process, so that an upstream cannot construct two pieces with one name.
+        static NAMES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        Self(NAMES.hash_one((self.0, step)))
+    }
+}
 
 /// The place of a value in a document.
 pub(super) struct PiecePlace<'p> {

@@ -327,6 +327,7 @@ pub(crate) fn run(chain: &Made, reads: &[Bytes], config: Config) -> (Ran, Vec<us
                 }
             }
             Output::Done => break,
+            other => unreachable!("{other:?}"),
         };
         if let Some(input) = input {
             engine.handle(input, now);

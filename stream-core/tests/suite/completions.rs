@@ -83,6 +83,7 @@ fn run(engine: &mut Engine) -> String {
                 engine.handle(Input::Verdict(ticket, verdict), Duration::ZERO);
             }
             Output::Wait { .. } | Output::Done => return String::from_utf8(out).unwrap(),
+            other => unreachable!("{other:?}"),
         }
     }
 }

@@ -70,6 +70,7 @@ fn run(engine: &mut Engine, now: Duration) -> (Vec<stream_core::engine::Judging>
             Output::Hook(hook) => hook.run(now),
             Output::Judge(judging) => judges.push(judging),
             Output::Wait { .. } | Output::Done => return (judges, out),
+            other => unreachable!("{other:?}"),
         }
     }
 }
@@ -97,14 +98,17 @@ fn when_its_deadline_passes() {
 fn when_its_block_is_settled_otherwise() {
     let (mut engine, dropped) = engine(true);
     let (first, rest) = events(WireKind::AnthropicMessages);
+    let body = [&first[..], &rest[..]].concat();
+    let body: Vec<&str> = std::str::from_utf8(&body).unwrap().split_inclusive("\n\n").collect();
+    let second = body.iter().position(|event| event.contains("call_2")).unwrap();
     engine.handle(Input::Bytes(first), Duration::ZERO);
     let (judges, before) = run(&mut engine, Duration::ZERO);
-    assert!(!String::from_utf8(before).unwrap().contains("call_1"));
+    assert_eq!(String::from_utf8(before).unwrap(), body[0], "the first call is held");
     assert!(!dropped.load(Ordering::SeqCst));
     engine.handle(Input::Bytes(rest), Duration::ZERO);
     let (_, after) = run(&mut engine, Duration::ZERO);
     assert_eq!((judges.len(), dropped.load(Ordering::SeqCst)), (1, true));
-    assert!(String::from_utf8(after).unwrap().contains("call_1"));
+    assert_eq!(String::from_utf8(after).unwrap(), body[1..second].concat(), "the second call is held");
 }
 
 #[test]

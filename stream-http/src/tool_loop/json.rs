@@ -158,6 +158,32 @@ pub(super) fn has_one_meaning(text: &str) -> bool {
     serde_json::from_str::<Once>(text).is_ok()
 }
 
+/// The whole answers of all turns.
+pub(super) fn parsed(answers: &[&str]) -> Result<Vec<Object>, Unreadable> {
+    answers.iter().map(|answer| Object::parse(answer)).collect()
+}
+
+/// The last answer, with these names of the first one and the counts of all. Its content is still that of the last answer alone.
+pub(super) fn joined(answers: &[Object], names: &[&str], counts: &str) -> Result<Object, Unreadable> {
+    let (Some(first), Some(last)) = (answers.first(), answers.last()) else { return Err(Unreadable) };
+    let mut joined = last.clone();
+    for key in names {
+        if let Some(value) = first.get(key) {
+            joined.replace(key, value);
+        }
+    }
+    let sum = sum_of(answers, counts);
+    if !sum.is_null() {
+        joined.set(counts, sum.to_string());
+    }
+    Ok(joined)
+}
+
+/// The counts of all answers, added up.
+pub(super) fn sum_of(answers: &[Object], counts: &str) -> Value {
+    answers.iter().fold(Value::Null, |sum, answer| added(&sum, &answer.value(counts)))
+}
+
 /// Counts added up: numbers are added, objects member by member, lists of `{modality, tokenCount}` by modality. Where
 /// two values cannot be added, the later one counts.
 pub(super) fn added(earlier: &Value, later: &Value) -> Value {

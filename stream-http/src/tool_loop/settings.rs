@@ -108,6 +108,7 @@ impl Default for LoopSettings {
 
 /// What becomes of an answer that reaches a limit: iterations, time or bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum AtLimit {
     /// The answer ends with the text that there is, in the API's words for an answer that is cut short: `length`,
     /// `max_tokens`, `response.incomplete`, `MAX_TOKENS`.
@@ -119,6 +120,7 @@ pub enum AtLimit {
 
 /// What becomes of a request that offers a tool with the name of one of the proxy's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Clash {
     /// The tool is the client's: the proxy does not offer its own in this request, and does not run it.
     #[default]

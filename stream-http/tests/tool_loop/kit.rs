@@ -227,6 +227,14 @@ pub(crate) fn pieces(kind: &str, pieces: Vec<Bytes>) -> Response<UpstreamBody> {
     response
 }
 
+/// What stands between the texts of two turns in a client's view: where an API has one text, the separator of the loop.
+pub(crate) fn separator(kind: WireKind) -> &'static str {
+    match kind {
+        WireKind::OpenAiChat | WireKind::Gemini => "\n\n",
+        WireKind::OpenAiResponses | WireKind::AnthropicMessages => "",
+    }
+}
+
 /// A script whose texts and arguments come in small pieces.
 pub(crate) fn script() -> Script {
     Script::new().text_fragments(Fragments::Chars(4)).argument_fragments(Fragments::Chars(3))

@@ -4,7 +4,10 @@
 
 use stream_core::Config;
 use stream_core::text_calls::{DialectSet, known};
-use stream_testkit::{ChunkLog, Cut, Fragments, Replay, Replayed, Script, WireKind, laws::Laws};
+use stream_testkit::{
+    ChunkLog, Cut, Fragments, Replay, Replayed, Script, WireKind,
+    laws::{Laws, Tally},
+};
 
 use super::*;
 use crate::testing::{everywhere, seen};
@@ -100,13 +103,17 @@ fn calls_of_the_api_pass_as_they_are() {
 fn all_laws_hold() {
     let policy = RewriteTagsSettings::tags("ojlk,dfsd").build().unwrap();
     let text = r#"So: <tool_call>{"name":"look","arguments":{"place":"garden"}}</tool_call> and on it goes"#;
-    let script = Script::new().text(text).text_fragments(Fragments::Chars(5)).call("call_1", "other", "{}");
+    let mut tally = Tally::default();
     for kind in WireKind::ALL {
         let policy = policy.clone();
         let laws = Laws::of(move || policy.clone()).config(config());
-        let checked = laws.check(&script.to_log(kind));
-        assert!(checked.is_ok(), "{kind}: {}", checked.unwrap_err());
+        for text in [text, "a < b, and <tool_call> is a tag"] {
+            let script =
+                Script::new().text(text).text_fragments(Fragments::Chars(5)).call("call_1", "other", "{}");
+            tally.add(&laws.clone().check(&script.to_log(kind)).unwrap());
+        }
     }
+    tally.assert_held_but(&[]);
 }
 
 #[test]

@@ -44,7 +44,6 @@ pub(super) fn drive<'a>(
         match engine.poll() {
             Output::Bytes(piece) => bytes.extend_from_slice(&piece),
             Output::Hook(hook) => hook.run(Duration::ZERO),
-            Output::Judge(_) => unreachable!("no policy here asks a judge"),
             Output::Wait { .. } => {
                 assert!(!ended, "the engine waits although the upstream has ended");
                 let next = pieces.next();
@@ -53,6 +52,7 @@ pub(super) fn drive<'a>(
                 engine.handle(input, Duration::ZERO);
             }
             Output::Done => break,
+            other => unreachable!("no policy here asks a judge: {other:?}"),
         }
         engine.decisions();
     }

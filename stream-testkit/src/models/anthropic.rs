@@ -6,8 +6,8 @@ use super::keys;
 use super::lines::Sse;
 use super::reading::{Call, Reading, Said};
 
-/// The official SDKs: `content_block_start` appends to the content of `message_start`, and `index` is a position in it.
-/// Events without an `event:` line are none.
+/// The official SDKs: `content_block_start` appends to the content of `message_start`, and `index` is a position in that list. Events
+/// without an `event:` line are ignored.
 pub(super) fn appended(events: &[Sse]) -> Reading {
     let mut message = Message::default();
     read(events.iter().filter(|event| event.name.is_some()), &mut message, |message, event| {
@@ -35,14 +35,13 @@ pub(super) fn by_index(events: &[Sse]) -> Reading {
     read(events.iter().filter(|event| event.name.is_some()), &mut message, indexed)
 }
 
-/// Programs that keep blocks by `index`, and go by the `type` in the data alone.
+/// Programs that keep blocks by `index`, and read the `type` in the data alone.
 pub(super) fn by_index_unnamed(events: &[Sse]) -> Reading {
     let mut message = Message::default();
     read(events.iter(), &mut message, indexed)
 }
 
-/// Vercel's `ai`: a block opens under its `index` in place of what was there, and is handed out when it stops. The name of
-/// an event says nothing.
+/// Vercel's `ai`: a block replaces an earlier block of the same `index`, and is emitted when it stops. The `event:` line is not read.
 pub(super) fn when_stopped(events: &[Sse]) -> Reading {
     let nameless: Vec<Sse> = events.iter().map(|event| Sse { name: None, ..event.clone() }).collect();
     let mut message = Message::default();
@@ -69,7 +68,7 @@ pub(super) fn when_stopped(events: &[Sse]) -> Reading {
         }
         Ok(())
     });
-    // Texts are handed out as they come.
+    // Texts are emitted at every delta.
     open.iter().filter_map(Block::said).for_each(|said| reading.say(said));
     reading
 }
@@ -80,7 +79,7 @@ fn indexed(message: &mut Message, event: &Value) -> Result<(), String> {
         "content_block_start" => {
             let key = keys::javascript(event.get("index"));
             let block = Block { key, ..Block::of(&event["content_block"]) };
-            // What was kept under this index is no longer found by it, and was handed out when it stopped.
+            // An earlier block of this index cannot be continued any more; the block was emitted when it stopped.
             if let Some(old) = message.blocks.iter_mut().find(|old| old.key == block.key) {
                 old.key = format!("was {}", old.key);
             }
@@ -97,7 +96,7 @@ fn indexed(message: &mut Message, event: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// litellm: deltas go to the call that opened last, and a tool that the provider runs is a call like any other.
+/// litellm: deltas belong to the call that opened last, and a tool that the provider runs is a call like any other.
 pub(super) fn last_opened(events: &[Sse]) -> Reading {
     let mut message = Message { server_calls: true, ..Message::default() };
     read(events.iter(), &mut message, |message, event| {
@@ -148,7 +147,7 @@ fn read<'a>(
     reading
 }
 
-/// The content of a message as it is put together.
+/// The content of a message that is being built.
 #[derive(Default)]
 pub(super) struct Message {
     started: bool,
@@ -172,7 +171,7 @@ impl Message {
         reading.say_blocks(blocks.iter().filter_map(Block::said));
         for block in &blocks {
             if block.is_call(self.server_calls) {
-                // Nothing can be run that has no name.
+                // A call without a name cannot be run.
                 if reading.raised.is_none() && !text(&block.start, "name").is_empty() {
                     reading.calls.push(Call::function(text(&block.start, "name"), block.input()));
                 }

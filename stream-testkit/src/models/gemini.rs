@@ -8,7 +8,7 @@ use super::keys;
 use super::lines::Sse;
 use super::reading::{Call, Reading, Said};
 
-/// Google's SDKs: `candidates[0]` of every chunk.
+/// The SDKs of Google: `candidates[0]` of every chunk.
 pub(super) fn first_candidate(events: &[Sse]) -> Reading {
     read(events, |chunk| {
         let first = chunk.get("candidates").and_then(|all| all.get(0));
@@ -16,7 +16,7 @@ pub(super) fn first_candidate(events: &[Sse]) -> Reading {
     })
 }
 
-/// Programs that keep candidates by `index`; one without is the first.
+/// Programs that keep candidates by `index`; a candidate without an index is the first.
 pub(super) fn every_candidate(events: &[Sse]) -> Reading {
     read(events, |chunk| {
         let candidates = chunk.get("candidates").and_then(Value::as_array).into_iter().flatten();
@@ -46,11 +46,11 @@ fn read(events: &[Sse], candidates: impl Fn(&Value) -> Vec<(String, &Value)>) ->
     reading
 }
 
-/// Candidates as they are put together.
+/// Candidates that are being built.
 #[derive(Default)]
 pub(super) struct Answer {
     calls: Vec<Call>,
-    /// The call whose arguments come in parts, by candidate.
+    /// The call with partial arguments, by candidate.
     partial: BTreeMap<String, (usize, Vec<Value>)>,
     texts: BTreeMap<(String, bool), String>,
     pieces: Vec<Said>,
@@ -106,7 +106,7 @@ impl Answer {
 
     pub(super) fn tell(self, reading: &mut Reading) {
         if reading.raised.is_none() {
-            // Nothing can be run that has no name.
+            // A call without a name cannot be run.
             reading.calls = self.calls.into_iter().filter(|call| !call.name.is_empty()).collect();
         }
         for ((_, thought), text) in self.texts {
@@ -119,7 +119,7 @@ impl Answer {
     }
 }
 
-/// The arguments that JSON paths (`$.a.b[0]`) and values spell.
+/// The arguments that are given as JSON paths (`$.a.b[0]`) with values.
 fn assembled(parts: &[Value]) -> Value {
     let mut root = Value::Object(serde_json::Map::new());
     for part in parts {

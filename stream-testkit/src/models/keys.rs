@@ -1,9 +1,9 @@
-//! Which values are the same key of a table, in Python and in JavaScript.
+//! The values that are equal as keys of a table, in Python and in JavaScript.
 
 use serde_json::Value;
 
-/// A value as a key of a Python `dict`: `0`, `0.0`, `-0.0` and `False` are one key, and so is `"0"` where the SDK's types
-/// make a number of it.
+/// A value as a key of a Python `dict`: `0`, `0.0`, `-0.0` and `False` are one key, as is `"0"`, which the types of the SDKs convert to a
+/// number.
 pub(super) fn python(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => "None".to_owned(),
@@ -17,7 +17,7 @@ pub(super) fn python(value: Option<&Value>) -> String {
     }
 }
 
-/// A value as a property key of JavaScript: what it is as a string.
+/// A value as a property key of JavaScript: the value converted to a string.
 pub(super) fn javascript(value: Option<&Value>) -> String {
     match value {
         None => "undefined".to_owned(),
@@ -29,8 +29,8 @@ pub(super) fn javascript(value: Option<&Value>) -> String {
     }
 }
 
-/// A value as a position in a Python list of this length: booleans are numbers, and so are whole floats and strings of
-/// digits where the SDK's types make one of them; negative ones count from the end. An error for anything else.
+/// A value as a position in a Python list of this length. Booleans are numbers, as are whole floats and strings of digits, which the types
+/// of the SDKs convert; negative positions count from the end. Any other value is an error.
 pub(super) fn position(value: Option<&Value>, len: usize) -> Result<usize, String> {
     let number = match value {
         Some(Value::Bool(is)) => Some(i64::from(*is)),
@@ -46,7 +46,7 @@ pub(super) fn position(value: Option<&Value>, len: usize) -> Result<usize, Strin
     Ok(len.checked_sub(from_end).unwrap_or(usize::MAX))
 }
 
-/// One spelling for numbers that are equal; a negative zero is 0.
+/// The one spelling of equal numbers; a negative zero is 0.
 fn as_number(number: &serde_json::Number) -> String {
     number.as_f64().map_or_else(|| number.to_string(), |number| (number + 0.0).to_string())
 }

@@ -1,39 +1,39 @@
-//! From bytes to events, in the ways of clients.
+//! The events of a body, as clients cut them.
 
 use std::borrow::Cow;
 
-/// An event as a client sees it.
+/// An event as a client reads it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Sse {
     pub(super) name: Option<String>,
     pub(super) data: String,
 }
 
-/// How a client reads lines.
+/// The way in which a client reads lines.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lines {
-    /// Every character that Python's `str.splitlines` ends a line at, not CR and LF alone.
+    /// A line ends at every character at which Python's `str.splitlines` ends one, not at CR and LF alone.
     unicode: bool,
-    /// LF alone: a CR stays in the line.
+    /// A line ends at LF alone: a CR is part of the line.
     only_lf: bool,
-    /// Lines are stripped of Unicode white space first.
+    /// Unicode white space around a line is removed.
     trims: bool,
-    /// A byte order mark in front is taken away.
+    /// A byte order mark at the start is removed.
     strips_bom: bool,
-    /// A line has data only if a blank is behind the colon.
+    /// A line has data only if a blank follows the colon.
     needs_blank: bool,
     /// `data:` may stand anywhere in a line.
     anywhere: bool,
     /// Each line of data is an event of its own.
     one_by_one: bool,
-    /// A last event without a blank line counts.
+    /// A last event without a blank line is read.
     reads_tail: bool,
-    /// Lines that are no field are put together until their braces are balanced.
+    /// Lines that are no field are concatenated until their braces are balanced.
     bare_json: bool,
 }
 
 impl Lines {
-    /// As the standard has it.
+    /// The HTML standard's rules for event streams.
     pub(super) const STANDARD: Self = Self {
         unicode: false,
         only_lf: false,
@@ -63,7 +63,7 @@ impl Lines {
     /// Scripts over `text.split("\n")`: `if (line.startsWith("data: "))`.
     pub(super) const SPLIT: Self =
         Self { only_lf: true, needs_blank: true, one_by_one: true, reads_tail: true, ..Self::STANDARD };
-    /// google-genai for Python: data needs its blank, and any other line is a piece of JSON.
+    /// google-genai for Python: a blank has to follow `data:`, and any other line is a piece of JSON.
     pub(super) const GENAI_PYTHON: Self = Self {
         unicode: true,
         strips_bom: false,
@@ -72,7 +72,7 @@ impl Lines {
         bare_json: true,
         ..Self::STANDARD
     };
-    /// google-genai for JavaScript: events end at a blank line, and are trimmed before `data:`.
+    /// google-genai for JavaScript: an event ends at a blank line, and is trimmed before `data:` is looked for.
     pub(super) const GENAI_JS: Self = Self { trims: true, reads_tail: true, ..Self::STANDARD };
 
     /// The events of a body.
@@ -121,7 +121,7 @@ impl Lines {
         }
     }
 
-    /// The data of a line, if it has any.
+    /// The data of a line; `None` for a line without data.
     fn data(self, line: &str) -> Option<&str> {
         let line = match line.find("data:") {
             Some(at) if self.anywhere => &line[at..],

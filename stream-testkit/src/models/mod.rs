@@ -1,9 +1,9 @@
-//! Models of clients: how each of them reads a stream, written from the client's side.
+//! Models of clients: the way in which each client reads a stream, written from the client's side.
 //!
-//! Bytes that a policy was shown in one way and a client reads in another are a hole in every policy (rule 28). A model
-//! is one client's way of reading: which characters end a line, what several `data:` lines mean, which of `index`, `id`
-//! and position tells calls apart, which of several copies counts. The models share no code with stream-core's decoders,
-//! so that no mistake is made on both sides; `tests/clients` holds them against the SDKs they are named after.
+//! A client that reads other content in the same bytes than the policy was shown bypasses every policy (rule 28). A model is one client's
+//! way of reading: which characters end a line, what several `data:` lines mean, which of `index`, `id` and position distinguishes calls,
+//! and which of several copies counts. The models share no code with the decoders of stream-core, so that both sides do not share a
+//! mistake; `tests/clients` compares the models with the SDKs whose names they have.
 //!
 //! ```
 //! use stream_testkit::{Script, WireKind, models};
@@ -33,7 +33,7 @@ pub use self::written::written;
 use crate::WireKind;
 use lines::{Lines, Sse};
 
-/// One client's way of reading a stream.
+/// The way in which one client reads a stream.
 #[derive(Clone, Copy)]
 pub struct Model {
     name: &'static str,
@@ -44,26 +44,26 @@ pub struct Model {
 }
 
 impl Model {
-    /// The client: an SDK and the part of it, or the habit of many programs.
+    /// The name of the client: an SDK with the part that reads, or a habit of many programs.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The API the client speaks.
+    /// The API of the client.
     #[must_use]
     pub fn kind(&self) -> WireKind {
         self.kind
     }
 
-    /// Whether the client takes the first choice or candidate of every chunk for *the* answer: such a client asks for
-    /// one answer.
+    /// Returns whether the client reads only the first choice or candidate of every chunk, whatever its index. Such a client requests one
+    /// answer.
     #[must_use]
     pub fn asks_for_one(&self) -> bool {
         self.one_choice
     }
 
-    /// What the client ends up with.
+    /// Reads a body as the client does.
     #[must_use]
     pub fn read(&self, body: &[u8]) -> Reading {
         (self.fold)(&self.lines.events(body))
@@ -127,8 +127,7 @@ pub fn all() -> Vec<Model> {
     ]
 }
 
-/// What a client makes of a response that was not streamed. The JSON readers of Python and JavaScript take the last of
-/// two equal keys.
+/// Reads a whole response as clients do. Of two equal keys, the JSON readers of Python and JavaScript take the last.
 #[must_use]
 pub fn read_whole(kind: WireKind, body: &[u8]) -> Reading {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);

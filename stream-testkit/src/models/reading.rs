@@ -1,26 +1,26 @@
-//! What a client ends up with.
+//! The result of a client's reading.
 
 use serde_json::Value;
 
-/// What a client ends up with: the calls it would run, and the texts it would show, log or hand on.
+/// The result of a client's reading: the calls that the client would run, and the texts that the client would show, log or pass on.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Reading {
-    /// The calls, in the order the client lists them. Empty if the client raised: it then runs nothing.
+    /// The calls, in the client's order. Empty if the client raised an error: such a client runs nothing.
     pub calls: Vec<Call>,
-    /// Every text, in each of its readings: block by block, and the blocks of a channel joined.
+    /// The texts: those of single blocks, and the concatenated texts of each channel.
     pub texts: Vec<Said>,
-    /// Why the client raised an error, if it did.
+    /// The error that the client raised, if there was one.
     pub raised: Option<String>,
 }
 
 impl Reading {
-    /// The reading of a client that raised an error at once.
+    /// The reading of a client that raised an error before it read anything.
     pub(super) fn raised(why: impl Into<String>) -> Self {
         Self { raised: Some(why.into()), ..Self::default() }
     }
 
-    /// Whether one of the texts is exactly this.
+    /// Returns whether one of the texts equals `text`.
     #[must_use]
     pub fn says(&self, text: &str) -> bool {
         self.texts.iter().any(|said| said.text() == text)
@@ -32,7 +32,7 @@ impl Reading {
         }
     }
 
-    /// Adds the texts of blocks: each by itself, and those of a channel joined.
+    /// Adds the texts of blocks: each text alone, and the concatenated texts of each channel.
     pub(super) fn say_blocks(&mut self, blocks: impl IntoIterator<Item = Said>) {
         let (mut content, mut reasoning, mut refusal) = (String::new(), String::new(), String::new());
         for said in blocks {
@@ -49,8 +49,8 @@ impl Reading {
         self.say(Said::Refusal(refusal));
     }
 
-    /// Adds each string of a value that no channel of text has: inputs and results of tools that the provider runs,
-    /// files, and fields nobody knows.
+    /// Adds each string of a value that is in no channel of text: inputs and results of tools that the provider runs, files, and unknown
+    /// fields.
     pub(super) fn say_strings(&mut self, value: &Value) {
         match value {
             Value::String(text) => self.say(Said::Other(text.clone())),
@@ -61,7 +61,7 @@ impl Reading {
     }
 }
 
-/// A text, and where the client shows it.
+/// A text, with the place where the client shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Said {
@@ -71,7 +71,7 @@ pub enum Said {
     Reasoning(String),
     /// A refusal.
     Refusal(String),
-    /// A string in something else: a tool that the provider ran, its results.
+    /// A string of anything else, such as the results of a tool that the provider ran.
     Other(String),
 }
 
@@ -89,11 +89,11 @@ impl Said {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Call {
-    /// What kind of call.
+    /// The kind of the call.
     pub kind: CallKind,
-    /// The name of the tool; for a tool of the API's own, the type of its item.
+    /// The name of the tool; for a built-in tool of the API, the type of its item.
     pub name: String,
-    /// The arguments as they were put together, or the JSON of a value.
+    /// The concatenated arguments, or the JSON of a value.
     pub arguments: String,
 }
 
@@ -104,15 +104,15 @@ impl Call {
         Self { kind: CallKind::Function, name: name.into(), arguments: arguments.into() }
     }
 
-    /// Whether both are the same call: arguments may differ in white space and in the order of keys, and none at all is
-    /// an empty object.
+    /// Returns whether both are the same call. Arguments may differ in white space and in the order of keys; empty arguments equal an empty
+    /// object.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.kind == other.kind && self.name == other.name && same_json(&self.arguments, &other.arguments)
     }
 }
 
-/// What a client takes a call for.
+/// The kinds of calls.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum CallKind {
@@ -120,7 +120,7 @@ pub enum CallKind {
     Function,
     /// A tool whose input is free text.
     Custom,
-    /// A tool of the API's own that the client runs, by the type of its item: `local_shell_call` …
+    /// A built-in tool of the API that the client runs, by the type of its item: `local_shell_call` …
     Builtin(String),
 }
 

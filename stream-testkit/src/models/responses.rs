@@ -6,7 +6,8 @@ use super::keys;
 use super::lines::Sse;
 use super::reading::{Call, CallKind, Reading, Said};
 
-/// The stream helpers: what the final response says; where it has no list of output, the items as they were done.
+/// The stream helpers: the output of the final response; the items of `output_item.done` events where the final response has no list of
+/// output.
 pub(super) fn final_response(events: &[Sse]) -> Reading {
     let mut last = None;
     let mut done = Vec::new();
@@ -20,7 +21,7 @@ pub(super) fn final_response(events: &[Sse]) -> Reading {
     reading
 }
 
-/// Programs that take each item when it is done.
+/// Programs that read each item of an `output_item.done` event.
 pub(super) fn items_done(events: &[Sse]) -> Reading {
     let mut done = Vec::new();
     let mut reading = each(events, |kind, event| {
@@ -32,7 +33,7 @@ pub(super) fn items_done(events: &[Sse]) -> Reading {
     reading
 }
 
-/// Programs that put deltas together by `output_index`.
+/// Programs that concatenate deltas by `output_index`.
 pub(super) fn by_output_index(events: &[Sse]) -> Reading {
     deltas(
         events,
@@ -41,7 +42,7 @@ pub(super) fn by_output_index(events: &[Sse]) -> Reading {
     )
 }
 
-/// Programs that put deltas together by `item_id`.
+/// Programs that concatenate deltas by `item_id`.
 pub(super) fn by_item_id(events: &[Sse]) -> Reading {
     deltas(
         events,
@@ -50,7 +51,7 @@ pub(super) fn by_item_id(events: &[Sse]) -> Reading {
     )
 }
 
-/// Programs that append items as they open, and take `output_index` for a position.
+/// Programs that append an item when it opens, and use `output_index` as a position.
 pub(super) fn appended(events: &[Sse]) -> Reading {
     let mut opened: usize = 0;
     let mut count = 0;
@@ -76,7 +77,7 @@ fn kind_of(event: &Sse) -> String {
     value["type"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Every event, up to `[DONE]` or an error.
+/// The events up to `[DONE]` or an error.
 fn each(events: &[Sse], mut take: impl FnMut(&str, &Value)) -> Reading {
     let mut reading = Reading::default();
     for event in events {
@@ -97,7 +98,7 @@ fn each(events: &[Sse], mut take: impl FnMut(&str, &Value)) -> Reading {
     reading
 }
 
-/// Items from their openings and deltas, with no look at any copy.
+/// The items, built from their openings and deltas. A copy is read only where the upstream sends no deltas.
 fn deltas(
     events: &[Sse],
     mut opened: impl FnMut(&Value) -> String,
@@ -110,7 +111,7 @@ fn deltas(
             return;
         }
         if kind == "response.output_item.done" && is_builtin(&event["item"]) {
-            // The API's own tools have no deltas: what they are to do is known when they are done.
+            // Built-in tools have no deltas: their actions are in `output_item.done`.
             let key = key(event);
             let is_it = |item: &&mut Item| item.key == key || item.item["id"] == event["item"]["id"];
             if let Some(item) = items.iter_mut().rev().find(is_it) {
@@ -121,7 +122,7 @@ fn deltas(
         let key = key(event);
         let Some(item) = items.iter_mut().rev().find(|item| item.key == key) else { return };
         if kind == "response.function_call_arguments.done" && item.arguments.is_empty() {
-            // LM Studio sends no deltas of arguments.
+            // LM Studio sends no deltas of arguments, only the copy.
             item.arguments = event["arguments"].as_str().unwrap_or_default().to_owned();
         }
         let Some(delta) = event["delta"].as_str() else { return };
@@ -179,7 +180,7 @@ impl Item {
     }
 }
 
-/// Whether an item is a call of one of the API's own tools, which the client runs.
+/// Whether an item is a call of a built-in tool of the API that the client runs.
 fn is_builtin(item: &Value) -> bool {
     matches!(
         item["type"].as_str(),
@@ -189,7 +190,7 @@ fn is_builtin(item: &Value) -> bool {
     )
 }
 
-/// What whole items say.
+/// The reading of complete items.
 pub(super) fn tell(reading: &mut Reading, items: &[Value]) {
     let mut said = Vec::new();
     let mut calls = Vec::new();
@@ -221,7 +222,7 @@ pub(super) fn tell(reading: &mut Reading, items: &[Value]) {
     }
 }
 
-/// The call that an item asks the client to run, by its type: a `name` on an item that has none says nothing.
+/// The call that an item asks the client to run, by the type of the item. A `name` is not read on an item of a type without names.
 fn call(item: &Value, arguments: Option<&str>) -> Option<Call> {
     let text = |key: &str| item[key].as_str().unwrap_or_default().to_owned();
     let built =
@@ -246,6 +247,6 @@ fn call(item: &Value, arguments: Option<&str>) -> Option<Call> {
         }
         _ => return None,
     };
-    // Nothing can be run that has no name.
+    // A call without a name cannot be run.
     Some(made).filter(|call| !call.name.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Responses that were not streamed.
+//! Whole responses.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::reading::{Call, CallKind, Reading};
 use super::{anthropic, chat, gemini, responses};
 use crate::WireKind;
 
-/// What a client makes of a body: every choice and candidate, every block and item.
+/// The reading of a body: every choice and candidate, every block and item.
 pub(super) fn read(kind: WireKind, body: &Value) -> Reading {
     if body.get("error").is_some_and(|error| !error.is_null()) {
         return Reading::raised(body["error"].to_string());

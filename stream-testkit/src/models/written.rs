@@ -1,12 +1,12 @@
-//! Calls that are written into the text, as the parsers of inference servers find them: by pattern, wherever the marks
-//! stand, in the joined text of a message.
+//! Calls that are written into the text, as the parsers of inference servers find them: by pattern, at any position of the concatenated
+//! text of a message.
 
 use serde_json::Value;
 
 use super::reading::Call;
 
-/// The calls that a parser by pattern finds in a text: `<tool_call>` with an object or a list, `<function=NAME>`, and
-/// Kimi's sections. A mark inside of another call's string is a mark.
+/// The calls that a parser by pattern finds in a text: `<tool_call>` with an object or a list, `<function=NAME>`, and the sections of Kimi.
+/// A tag within a string of another call counts as a tag.
 #[must_use]
 pub fn written(text: &str) -> Vec<Call> {
     let mut calls = Vec::new();
@@ -31,7 +31,7 @@ pub fn written(text: &str) -> Vec<Call> {
     calls
 }
 
-/// What stands behind each opener, up to the next closer; openers inside of it count by themselves.
+/// The text between each opener and the next closer. An opener within such a text starts another one.
 fn between<'a>(text: &'a str, opener: &'a str, closer: &'a str) -> impl Iterator<Item = &'a str> {
     text.match_indices(opener).map(move |(at, _)| {
         let body = &text[at + opener.len()..];

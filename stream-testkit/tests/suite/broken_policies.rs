@@ -14,8 +14,9 @@ use stream_core::wire::{DecodeError, Decoded, Outgoing, Traits, WireFormat, Writ
 use stream_core::{
     Chunk, Config, Context, Ending, FinishKind, Policy, PolicyError, StreamState, SyncPolicy, async_trait,
 };
-use stream_testkit::laws::{Broken, Law, Laws};
-use stream_testkit::{ChunkLog, Fragments, Script, WireKind, laws};
+use stream_testkit::conformance::Ended;
+use stream_testkit::laws::{Broken, Law, Laws, Standing};
+use stream_testkit::{ChunkLog, Fragments, Replay, Script, WireKind, laws};
 
 fn script() -> Script {
     Script::new()
@@ -284,8 +285,11 @@ impl Policy for SendsAfterTerminate {
 fn what_is_sent_after_a_termination_does_not_leave() {
     for kind in WireKind::ALL {
         let log = script().to_log(kind);
-        Laws::of(|| SendsAfterTerminate).only(Law::Ending).check(&log).unwrap();
-        Laws::of(|| SendsAfterTerminate).only(Law::NoLeak).check(&log).unwrap();
+        let tally = Laws::of(|| SendsAfterTerminate).only(Law::Ending).check(&log).unwrap();
+        assert_eq!(tally.standing(Law::Ending), Some(Standing::Held), "{kind}");
+        let view = Replay::new(&log).policy(|| SendsAfterTerminate).run().view();
+        assert_eq!(view.choices[0].content, "It is a s", "{kind}");
+        assert_eq!((view.choices[0].calls.len(), view.ended), (0, Ended::Refused), "{kind}");
     }
 }
 

@@ -1,4 +1,5 @@
-//! Shapes are learned from two frames that were read in full and said the same thing, and are tried before they are used.
+//! The learning of shapes: from two frames that were decoded in full and have text of the same block. A new shape is tested with a
+//! probe frame before its first use.
 
 use memchr::memchr2;
 
@@ -10,11 +11,12 @@ use crate::scrub::has_pieces;
 use crate::sse::{Frame, Framer};
 use crate::wire::{Decoded, Due, Fill, Hole, WireFormat};
 
-/// The shape of `frame`, where `before` is a frame that said the same: values that are the same in both are no holes, but for
-/// the text.
+/// The shape of `frame`, where `before` is an earlier frame with text of the same block. A value that is equal in both frames is a
+/// literal, unless the value is the text.
 ///
-/// `None` where the format knows no holes, where the text cannot be found, and where a frame of that shape would be read in
-/// another way. With `scrubs`, a frame of that shape has no strings that are put together with those of other frames.
+/// The result is `None` if the format has no holes, if the text cannot be located, or if the format decodes a frame of the shape in
+/// another way. With `scrubs`, the result is also `None` if a frame of the shape has a string that clients concatenate with strings of
+/// other frames.
 pub(super) fn learn(
     format: &dyn WireFormat,
     before: &[u8],
@@ -66,7 +68,8 @@ pub(super) fn learn(
     (text.is_some() && reads(raw) && is_sound(&shape, format, said.0, scrubs)).then_some(shape)
 }
 
-/// Whether a frame of this shape that has other values in all of its holes is read as the same with another text.
+/// Whether the format decodes a probe, a frame of this shape with other values in all holes, as one delta of the same place with the text
+/// of the probe.
 fn is_sound(shape: &Shape, format: &dyn WireFormat, says: &Says, scrubs: bool) -> bool {
     let probe = shape.filled(PROBE.as_bytes(), b"probe", b"77", b"   ");
     let Some(frame) = frame_of(&probe) else { return false };
@@ -84,17 +87,17 @@ fn is_sound(shape: &Shape, format: &dyn WireFormat, says: &Says, scrubs: bool) -
             .is_some_and(|(text, site)| says.delta_at(&text, site) == *delta)
 }
 
-/// The one frame that these bytes are.
+/// The frame that consists of exactly these bytes.
 pub(super) fn frame_of(raw: &[u8]) -> Option<Frame> {
     let mut framer = Framer::new(usize::MAX);
     framer.push(raw);
     framer.next_frame().ok().flatten().filter(|_| framer.pending() == 0)
 }
 
-/// The text of the frame that a new shape is tried with.
+/// The text of the probe, as it stands in JSON: with an escape, and with a character of two bytes.
 const PROBE: &str = "probe \\n\\u00e9\u{e9}";
 
-/// The values of a document that may be holes.
+/// The values of a document at the paths of holes.
 struct HoleValues<'d> {
     data: &'d [u8],
     holes: &'static [Hole],
@@ -112,13 +115,14 @@ enum PathKey<'d> {
 #[derive(Clone, Copy)]
 struct HoleValue {
     hole: &'static Hole,
-    /// The inside of a string, all of a number.
+    /// The span of a string without its quotes, or of a number.
     start: usize,
     end: usize,
 }
 
 impl<'d> HoleValues<'d> {
-    /// Reads a document that a format has read, so that it is JSON; `None` where it is not.
+    /// Reads a document that a format has validated. The result is `None` for a text that is not JSON, and for a document with two values
+    /// at one path.
     fn read(data: &'d [u8], holes: &'static [Hole]) -> Option<Self> {
         let mut values = Self { data, holes, at: 0, path: Vec::new(), found: Vec::new() };
         values.value()?;
@@ -163,7 +167,7 @@ impl<'d> HoleValues<'d> {
         }
     }
 
-    /// The members of an object, or the items of an array.
+    /// Reads the members of an object, or the items of a list.
     fn list(&mut self, end: u8, item: impl Fn(&mut Self, usize) -> Option<()>) -> Option<()> {
         if self.path.len() >= DEEPEST {
             return None;
@@ -186,7 +190,7 @@ impl<'d> HoleValues<'d> {
         None
     }
 
-    /// The inside of the string that stands here.
+    /// Reads the string at this position; returns the span of its inside.
     fn string(&mut self) -> Option<(usize, usize)> {
         self.skip(b'"')?;
         let start = self.at;
@@ -201,7 +205,7 @@ impl<'d> HoleValues<'d> {
         Some((start, self.at - 1))
     }
 
-    /// Notes a value, if its place is that of a hole which takes it.
+    /// Records a value, if a hole that allows it has the same path.
     fn note(&mut self, start: usize, end: usize, takes: impl Fn(Fill) -> bool) {
         let Some(PathKey::Key(key)) = self.path.last() else { return };
         let leads = |hole: &&Hole| hole.path.as_bytes().ends_with(key) && leads_to(hole.path, &self.path);
@@ -211,7 +215,7 @@ impl<'d> HoleValues<'d> {
         self.found.extend(hole.map(|hole| HoleValue { hole, start, end }));
     }
 
-    /// Notes the blanks before the last brace, where the format has a hole there.
+    /// Records the blanks before the last brace, if the format has a hole there.
     fn last_blanks(&mut self) {
         let hole = self.holes.iter().find(|hole| hole.fill == Fill::Blanks);
         let end = self.data.iter().rposition(|byte| *byte == b'}');
@@ -230,13 +234,13 @@ impl<'d> HoleValues<'d> {
         (self.data.get(self.at) == Some(&byte)).then(|| self.at += 1)
     }
 
-    /// The value that stands in a hole.
+    /// The value at the path of a hole.
     fn value_in(&self, hole: &Hole) -> Option<&'d [u8]> {
         self.found.iter().find(|found| found.hole == hole).map(|found| &self.data[found.start..found.end])
     }
 }
 
-/// Whether a path is written so. A key with a dot or a bracket in it is in no path.
+/// Whether `written` is the notation of a path. A key with a dot, a bracket or an escape has no notation.
 fn leads_to(written: &str, path: &[PathKey<'_>]) -> bool {
     let mut rest = written.as_bytes();
     for step in path {
@@ -254,7 +258,7 @@ fn leads_to(written: &str, path: &[PathKey<'_>]) -> bool {
     rest.is_empty() && !path.is_empty()
 }
 
-/// How deep a document is looked into.
+/// The greatest depth of a document that is read.
 const DEEPEST: usize = 32;
 
 #[cfg(test)]

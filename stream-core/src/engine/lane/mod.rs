@@ -1,20 +1,23 @@
-//! The lane: text frames that nobody holds leave as slices of what was read, without being read in full.
+//! The lane: text frames that no policy holds are written to the client as slices of the read, without a full decode.
 //!
-//! Two frames of a stream that say text of the same block differ in a few values. From such frames the lane learns a
-//! [`Shape`]: all bytes of the frame but the values that its format [lists](crate::wire::Hole). A frame of a known shape says
-//! what the frames before it said, with another text, and needs no reader.
+//! Two frames of a stream with text of the same block differ in a few values. From two such frames the lane learns a [`Shape`]: all bytes
+//! of the frame except the values that the format lists as [holes](crate::wire::Hole). A frame of a known shape has the same meaning as
+//! the frames before it, with another text, and is not decoded.
 //!
-//! The lane is armed only where such a frame would change nothing but counts: nothing is held or waits, the block is open
-//! and some of it has left, the writer writes such frames as they came, and every stage either does not look at the text or has a policy
-//! that never waits. Such a policy is called in place; whatever else it does than to send its chunk, the frame goes the
-//! general way up to that hook, and what the hook did is carried out there.
+//! The lane is *armed* while such a frame changes nothing but counts:
 //!
-//! A policy that looks at every string of a frame has searched those of the frame that a shape was learned from, and found nothing. What
-//! is the same in both needs no second search: by the lane, the values in holes are searched, and a frame in which something is found goes
-//! the general way. Nothing is learned from a frame of which a string is put together with those of other frames.
+//! - nothing is held, and no verdict is pending;
+//! - the block is open, and part of it was written;
+//! - the writer writes such frames as their bytes;
+//! - every stage either does not need the text, or has a policy that never waits. Such a policy is called in place. A hook that does
+//!   anything but send its chunk stops the lane: the frame takes the general way up to that hook, where its effects are committed.
 //!
-//! A frame of a known shape that may not leave by the lane, such as a piece of the arguments of a call that somebody holds, goes
-//! the general way without being read in full.
+//! A policy that searches every string of a frame (`Needs::scrub`) has searched the frame from which a shape was learned, and found
+//! nothing. The literal bytes of the shape need no second search; the lane searches the values in the holes, and a frame with a match
+//! takes the general way. The lane learns nothing from a frame with a string that clients concatenate with strings of other frames.
+//!
+//! A frame of a known shape for which the lane is not armed, such as a piece of the arguments of a held call, takes the general way
+//! without a full decode ([`read`]).
 
 mod learn;
 mod read;
@@ -34,53 +37,54 @@ use crate::wire::{Fate, Outgoing, WireFormat};
 use shape::{Fit, LONGEST};
 pub(super) use shape::{Gap, Shape};
 
-/// What the lane of a stream knows.
+/// The state of a stream's lane.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     /// Whether the stream may have a lane at all.
     pub(super) is_on: bool,
-    /// Whether policies look at every string: what is not a hole has to be searched before.
+    /// Whether a policy searches every string: the literal bytes of a shape have to be searched before the shape is learned.
     scrubs: bool,
-    /// The shapes that were learned: first those of the last text, the one that fitted last before the others.
+    /// The learned shapes. The shapes of the last text come first, and among them the shape that fitted last.
     shapes: Vec<(Says, Shape)>,
-    /// How many shapes are those of the last text.
+    /// The number of shapes of the last text.
     usable: usize,
-    /// Where the text of the last frame with text belongs, and the bytes of that frame.
+    /// The block of the last frame with text, and the bytes of that frame.
     last: Option<Says>,
     raw: Vec<u8>,
-    /// Whether no other frame has come since.
+    /// Whether no other frame was read since.
     follows: bool,
-    /// Whether the first shape is that of the last frame with text that went the general way.
+    /// Whether the first shape is the shape of the last frame with text that took the general way.
     is_first: bool,
-    /// Whether the frame under way was read by its shape, and whether nothing is found in its holes.
+    /// Whether the current frame was read by its shape, and whether the search of its holes found nothing.
     by_shape: bool,
     by_clean_shape: bool,
-    /// Whether everything that was written since that frame left as it came.
+    /// Whether every frame since that frame was written as its bytes.
     is_plain: bool,
-    /// How many shapes may still be learned, and how many frames have fitted since that number last grew.
+    /// The number of shapes that may still be learned, and the number of frames that fitted since that number last grew.
     lessons: u8,
     hits: u8,
-    /// Whether only frames of the first shape may leave by the lane: what else a frame has, the writer may have to change.
+    /// Whether the lane takes only frames of the first shape: in frames of other shapes the writer may have to change a number or a copy.
     is_strict: bool,
-    /// Each stage's view of the block, while the lane is armed.
+    /// Each stage's view of the block, while the lane is armed; empty otherwise.
     sights: Vec<Sight>,
-    /// Whether something has left by the lane of which the writer has not been told.
+    /// Whether the lane wrote frames that were not yet passed to the writer.
     has_left: bool,
-    /// The text of all of that, where the format says it again.
+    /// The text of these frames, if the format restates text.
     left: String,
-    /// What has left by the lane and the stages have not been told: frames, and bytes of their text.
+    /// The frames that the lane wrote and that the stages have not counted yet: their number, and the bytes of their text.
     passed: (u32, u32),
-    /// What hooks of the next frame did, which goes the general way.
+    /// The effects of hooks that the lane called for the next frame, which takes the general way.
     owed: Vec<(usize, Result<Effects, Failure>)>,
 }
 
-/// Where a text belongs, or a piece of arguments.
+/// The place of a text, or of a piece of arguments, in the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Says {
     choice: u32,
     slot: Slot,
     what: Payload,
-    /// The position of the choice, and the fields: where a text stands moves from frame to frame.
+    /// The position of the choice in its frame, and the fields of the text. The spans of a site are left out: they differ from frame to
+    /// frame.
     position: u32,
     fields: u16,
 }
@@ -89,11 +93,11 @@ struct Says {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Payload {
     Text(Channel),
-    /// More of the arguments of a call.
+    /// A further piece of the arguments of a call.
     Arguments(CallFlavor),
 }
 
-/// What a stage does with the text of the block.
+/// A stage's view of the block.
 #[derive(Debug, Clone, Copy)]
 struct Sight {
     key: BlockKey,
@@ -104,7 +108,7 @@ struct Sight {
 }
 
 impl Says {
-    /// Where the text of a delta belongs, or its piece of arguments, if that is all it says.
+    /// The place of a delta's text or piece of arguments; `None` for a delta that says anything else.
     fn of(delta: &Delta) -> Option<Self> {
         let what = match delta.kind {
             DeltaKind::Text { channel, .. } => Payload::Text(channel),
@@ -117,7 +121,7 @@ impl Says {
                 unopened: false,
                 written: None,
                 instead: None,
-                // What a tool of the API's own is told, the reader remembers.
+                // The reader keeps a record of the arguments of built-in tools, and has to see them.
             }) if flavor != CallFlavor::Builtin => Payload::Arguments(flavor),
             _ => return None,
         };
@@ -126,7 +130,7 @@ impl Says {
         Some(Self { choice, slot: delta.slot, what, position, fields })
     }
 
-    /// A delta that says this text there, of no frame.
+    /// A delta with this text at this place, without spans.
     fn delta(&self, text: &str) -> Delta {
         let kind = match self.what {
             Payload::Text(channel) => DeltaKind::Text { channel, text: text.into() },
@@ -138,18 +142,18 @@ impl Says {
         Delta { site, ..Delta::new(self.choice, self.slot, kind) }
     }
 
-    /// The delta that says this text there, at this place of a frame.
+    /// A delta with this text at this place, with the spans of its element and of the choice around it.
     fn delta_at(&self, text: &str, (element, holder): (Span, Span)) -> Delta {
         let delta = self.delta(text);
         Delta { site: Site { element, holder, ..delta.site }, ..delta }
     }
 
-    /// Whether this is the same, be it of another block.
+    /// Whether both places are equal except for the block.
     fn is_like(&self, other: &Self) -> bool {
         *self == Self { choice: self.choice, slot: self.slot, ..*other }
     }
 
-    /// The channel of the text.
+    /// The channel of the text; `None` for arguments.
     fn channel(&self) -> Option<Channel> {
         match self.what {
             Payload::Text(channel) => Some(channel),
@@ -163,13 +167,13 @@ impl Lane {
         Self { is_on, scrubs, lessons: LESSONS, ..Self::default() }
     }
 
-    /// From here on every frame goes the general way, and is read in full.
+    /// Turns the lane off: every later frame takes the general way, and is decoded in full.
     pub(super) fn turn_off(&mut self) {
         (self.is_on, self.is_plain, self.follows) = (false, false, false);
         (self.by_shape, self.by_clean_shape) = (false, false);
     }
 
-    /// Takes note of a frame that goes the general way, and of what was found in its strings.
+    /// Records a frame that takes the general way, and the result of the search of its strings.
     pub(super) fn saw(&mut self, outgoing: &Outgoing, format: &dyn WireFormat, strings: FrameStrings) {
         let by_shape = std::mem::take(&mut self.by_shape);
         self.by_clean_shape = false;
@@ -179,7 +183,7 @@ impl Lane {
                 return;
             }
             FrameStrings::Clean => {}
-            // Nothing is learned from such a frame: what it has in common with others may have to change.
+            // The lane learns nothing from such a frame: a string that it shares with other frames may have to change.
             FrameStrings::Kept => {
                 (self.follows, self.is_first) = (false, false);
                 return;
@@ -217,14 +221,13 @@ impl Lane {
         self.raw.extend_from_slice(frame.raw());
     }
 
-    /// Whether the frame under way was read by its shape, and policies that look at every string find nothing in it but in what
-    /// its block shows.
+    /// Whether the current frame was read by its shape, and the search of its strings, the text of its block aside, found nothing.
     pub(super) fn is_by_clean_shape(&self) -> bool {
         self.by_clean_shape
     }
 
-    /// Makes the shape of a block that of the next one, if they differ in nothing but what names the block. Its place; `None` if
-    /// there is no such shape.
+    /// Turns the shape of a block into the shape of the next block, if the two differ in the names of the block alone. Returns the
+    /// position of the shape; `None` if there is no such shape.
     fn rename(&mut self, frame: &Frame, says: &Says, site: &Site) -> Option<usize> {
         let (data, _) = frame.plain_data().filter(|_| frame.raw().len() <= LONGEST)?;
         let mut alike = self.shapes.iter().enumerate().filter(|(_, (of, _))| of.is_like(says));
@@ -235,19 +238,19 @@ impl Lane {
         Some(at)
     }
 
-    /// Takes note of what was written for a frame.
+    /// Records whether a frame was written as its bytes.
     pub(super) fn wrote(&mut self, frame: Option<&Bytes>, written: &[Bytes]) {
         let is_same = |frame: &Bytes, one: &Bytes| frame.as_ptr() == one.as_ptr() && frame.len() == one.len();
         self.is_plain &= matches!((frame, written), (Some(frame), [one]) if is_same(frame, one));
     }
 
-    /// The frame that starts `input`, if it has the shape of the last frame that went the general way.
+    /// The frame at the start of `input`, if the frame has the shape of the last frame that took the general way.
     fn fit_again(&self, input: &[u8]) -> Option<Fit> {
         let (_, first) = self.shapes[..self.usable].first().filter(|_| self.is_first)?;
         first.fit(input)
     }
 
-    /// The frame that starts `input`, if the lane knows its shape and is armed for it.
+    /// The frame at the start of `input`, if the frame has a shape of the last text.
     fn fit(&mut self, input: &[u8]) -> Option<Fit> {
         let shapes = &mut self.shapes[..self.usable];
         let (_, first) = shapes.first()?;
@@ -260,7 +263,7 @@ impl Lane {
         })
     }
 
-    /// Takes note that frames have fitted.
+    /// Counts frames that fitted a shape.
     fn fitted(&mut self, frames: usize) {
         let hits = usize::from(self.hits) + frames;
         let earned = u8::try_from(hits / HITS).unwrap_or(LESSONS);
@@ -269,7 +272,7 @@ impl Lane {
     }
 }
 
-/// The frame that says one text, or one piece of arguments, and nothing else, in the one plain way.
+/// The frame, if it is plain and its one part is a text or a piece of arguments.
 fn one_text(outgoing: &Outgoing) -> Option<(&Frame, Says, Site)> {
     let [part] = &outgoing.parts[..] else { return None };
     let frame = outgoing.frame.as_ref()?;
@@ -278,11 +281,11 @@ fn one_text(outgoing: &Outgoing) -> Option<(&Frame, Says, Site)> {
     Says::of(&part.delta).filter(|_| is_plain).map(|says| (frame, says, part.delta.site))
 }
 
-/// The most shapes that a stream has.
+/// The greatest number of shapes of a stream.
 const SHAPES: usize = 4;
 
-/// How many shapes are learned at first: a stream whose frames are all different is not to learn from each of them.
+/// The number of shapes that a stream may learn at first. The limit bounds the cost of a stream whose frames all differ.
 const LESSONS: u8 = 4;
 
-/// How many frames that fit allow one lesson more.
+/// The number of fitting frames that allow one more shape.
 const HITS: usize = 16;

@@ -1,4 +1,4 @@
-//! Frames of a known shape that may not leave by the lane are read by it.
+//! Reading by shape: a frame of a known shape for which the lane is not armed becomes a delta without a full decode.
 
 use super::run::text_of;
 use crate::engine::Engine;
@@ -6,11 +6,11 @@ use crate::error::Error;
 use crate::wire::Outgoing;
 
 impl Engine {
-    /// The next frame that can be read.
+    /// The next frame, read by its shape or decoded in full.
     pub(in crate::engine) fn next_frame(&mut self) -> Result<Option<Outgoing>, Error> {
         match self.next_by_shape() {
             Some(read) => match read? {
-                // It waits for its turn.
+                // The frame waits for its turn.
                 None => self.reader.next(),
                 read => Ok(read),
             },
@@ -18,8 +18,8 @@ impl Engine {
         }
     }
 
-    /// The next frame, if the one before it said the same and the lane knows its shape. No reader would find anything else in it
-    /// than the delta that is made here, and nothing that is remembered of a block changes by more of the same.
+    /// The next frame, if the frame before it had text of the same block and the lane knows the shape. A full decode would give the same
+    /// delta, and would change nothing in the reader's memory of the block.
     fn next_by_shape(&mut self) -> Option<Result<Option<Outgoing>, Error>> {
         if !self.lane.follows || !self.reader.is_at_border() || self.may_tell_meta() {
             return None;

@@ -1,4 +1,4 @@
-//! The engine takes frames by the lane.
+//! Runs of the lane: consecutive frames that the engine writes as one slice of the read.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,25 +15,25 @@ use crate::spare;
 use crate::wire::{Fate, Outgoing, Part};
 
 impl Engine {
-    /// Whether the frames that come next may leave by the lane.
+    /// Whether the lane is armed for the next frames.
     pub(crate) fn is_armed(&self) -> bool {
         !self.lane.sights.is_empty()
     }
 
-    /// Whether a hook is called for such a frame.
+    /// Whether the lane calls a hook for each frame.
     #[cfg(feature = "processor")]
     pub(crate) fn looks_by_the_lane(&self) -> bool {
         self.lane.sights.iter().any(|sight| sight.looks)
     }
 
-    /// Takes a read while nothing else is to be done. Gives it back if all of it leaves by the lane; else there is work.
+    /// Takes a read while the engine has no other work. Returns the read if the lane takes all of it; `None` if work is left.
     #[cfg(feature = "processor")]
     pub(crate) fn pass(&mut self, bytes: bytes::Bytes) -> Option<bytes::Bytes> {
         self.next = None;
         self.waiting = false;
         self.reader.push(bytes);
         let len = self.next_run()?;
-        // The stages are told before anything else happens.
+        // The stages count these frames later, before any other work (`settle`).
         let passed = (len > 0).then(|| self.reader.take(len));
         if self.reader.rest().is_empty() && self.lane.owed.is_empty() {
             return passed;
@@ -42,8 +42,8 @@ impl Engine {
         None
     }
 
-    /// Takes the frames that come next by the lane, as far as they fit. True if there were any, or if a hook did something
-    /// that the general way has to carry out.
+    /// Writes the next frames by the lane, as far as they fit. Returns whether there were any, or a hook had effects that the general way
+    /// has to commit.
     pub(in crate::engine) fn glide(&mut self) -> bool {
         let Some(len) = self.next_run() else { return false };
         self.settle();
@@ -54,7 +54,7 @@ impl Engine {
         len > 0 || !self.lane.owed.is_empty()
     }
 
-    /// How many bytes the frames have that come next and leave by the lane, if it is armed for the first of them.
+    /// The number of bytes of the next run; `None` if the lane cannot be armed for its first frame.
     fn next_run(&mut self) -> Option<usize> {
         let lane = &mut self.lane;
         let is_text = lane.last.is_some_and(|says| says.channel().is_some());
@@ -72,13 +72,13 @@ impl Engine {
         Some(self.take_run(first))
     }
 
-    /// The frame that starts there, if the lane knows its shape.
+    /// The frame at this offset of the read, if the lane knows the shape.
     fn next_fit(&mut self, at: usize) -> Option<Fit> {
         let rest = self.reader.rest().get(at..).filter(|rest| !rest.is_empty())?;
         if self.lane.is_strict { self.lane.fit_again(rest) } else { self.lane.fit(rest) }
     }
 
-    /// Carries out what a hook did by the lane. True if there was such a hook of this stage.
+    /// Commits the effects of a hook that the lane called. Returns whether there was such a hook of this stage.
     pub(in crate::engine) fn pay(&mut self, stage: usize) -> bool {
         if self.lane.owed.first().is_none_or(|(of, _)| *of != stage) {
             return false;
@@ -90,7 +90,7 @@ impl Engine {
         true
     }
 
-    /// Ends the run: the writer is told of it. The lane is not armed any more.
+    /// Disarms the lane, and passes the last frame of the run to the writer, with the text of all frames if the format restates text.
     pub(in crate::engine) fn disarm(&mut self) {
         self.settle();
         let key = self.lane.sights.last().map(|sight| sight.key);
@@ -108,25 +108,25 @@ impl Engine {
         }
         if let (Some(says), Some(writer)) = (&self.lane.last, &mut self.writer) {
             let parts = vec![Part { delta: says.delta(&said), key, fate: Fate::Kept }];
-            // All of it has left already.
+            // The frames are written already: the output is discarded.
             writer.frame(Outgoing { frame, parts }, &mut Vec::new());
             writer.normalised();
         }
         self.lane.raw = raw;
     }
 
-    /// The block of each stage that the lane is armed for.
+    /// The block of each stage for which the lane is armed.
     fn lane_blocks(&self) -> Vec<BlockKey> {
         self.lane.sights.iter().map(|sight| sight.key).collect()
     }
 
-    /// Whether the id or the model, which are not known yet, may stand in a hole.
+    /// Whether a hole may have the id or the model of the response while these are still unknown.
     pub(super) fn may_tell_meta(&self) -> bool {
         self.reader.wants_meta() && self.lane.shapes.iter().any(|(_, shape)| shape.has_words())
     }
 
-    /// Whether a text that says the same as the last one, and leaves as it came, changes nothing but counts. If so, each stage's
-    /// view of the block is kept.
+    /// Arms the lane for text of the last block, if a further frame of that block changes nothing but counts. Returns whether the lane is
+    /// armed.
     fn arm(&mut self) -> bool {
         let Some(says) = self.lane.last else { return false };
         let is_plain = self.writer.as_ref().is_some_and(|writer| writer.held() == 0);
@@ -150,7 +150,7 @@ impl Engine {
         true
     }
 
-    /// What a stage does with more text of a block, if that can be done by the lane.
+    /// A stage's view of the block; `None` if the stage has to take the text by the general way.
     fn sight(&mut self, stage: usize, says: &Says) -> Option<Sight> {
         let (key, attention) = self.stages[stage].clear_block(says.choice, says.slot, says.channel()?)?;
         let looks = match attention {
@@ -162,7 +162,7 @@ impl Engine {
         is_seen.then(|| Sight { key, keeps: self.stages[stage].fold.keeps(key), looks })
     }
 
-    /// Takes frames as far as they fit and nothing but sending is done with them. Answers how many bytes they have.
+    /// Takes frames as long as they fit and every hook only sends its chunk. Returns the number of their bytes.
     fn take_run(&mut self, first: Fit) -> usize {
         let restates = self.reader.format().is_some_and(|format| format.traits().restates);
         let is_seen = restates || self.lane.sights.iter().any(|sight| sight.keeps);
@@ -200,14 +200,14 @@ impl Engine {
         len
     }
 
-    /// Whether a policy that looks at every string finds something in the frame of the first shape that starts there, or may do so.
+    /// Whether a policy that searches every string finds, or may find, a match in the holes of the frame of the first shape at this offset.
     pub(super) fn is_found(&self, at: usize, fit: Fit) -> bool {
         let frame = self.reader.rest().get(at..at + fit.len);
         let shape = self.lane.shapes.first().map(|(_, shape)| shape);
         shape.zip(frame).is_none_or(|(shape, frame)| self.is_found_in_holes(shape, frame))
     }
 
-    /// Tells the stages what has left by the lane.
+    /// Passes the counts of the frames that the lane wrote to the stages.
     pub(in crate::engine) fn settle(&mut self) {
         let (frames, bytes) = std::mem::take(&mut self.lane.passed);
         if frames > 0 {
@@ -223,8 +223,8 @@ impl Engine {
         self.lane.has_left = true;
     }
 
-    /// Shows the text of a frame to those who look at it or keep it. False if it has to go the general way: then nobody has
-    /// seen it, but for hooks whose effects are owed.
+    /// Adds the text of a frame to the folds that keep it, and calls the policies that need it. Returns `false` if the frame has to take
+    /// the general way: the folds are then as before, and the effects of the hooks that were called are owed.
     fn show(&mut self, at: usize, fit: Fit, restates: bool) -> bool {
         let Self { reader, stages, policies, config, lane, now, .. } = self;
         let Some((says, channel)) = lane.last.as_ref().and_then(|says| Some((says, says.channel()?))) else {
@@ -290,7 +290,7 @@ impl Engine {
     }
 }
 
-/// The text of a frame that fits.
+/// The text of a fitting frame.
 pub(super) fn text_of(bytes: &[u8], at: usize, fit: Fit) -> Option<Cow<'_, str>> {
     let (start, end) = (at + fit.start, at + fit.start + fit.text.len);
     if fit.text.is_escaped() {

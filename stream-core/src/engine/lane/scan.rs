@@ -1,13 +1,14 @@
-//! What may stand in a hole: no more than a strict parser takes.
+//! The values that are allowed in a hole: none that a strict parser would refuse.
 
 use crate::sse::has_separator;
+use crate::wire::document::special;
 
 /// The inside of a JSON string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StringSpan {
-    /// How many bytes it has on the wire, without its quotes.
+    /// The number of bytes on the wire, without the quotes.
     pub(super) len: usize,
-    /// How many bytes the text has that it says.
+    /// The number of bytes of the decoded text.
     pub(super) decoded: usize,
 }
 
@@ -17,8 +18,8 @@ impl StringSpan {
     }
 }
 
-/// The string whose inside starts `input`, up to its closing quote; `None` if there is no such quote, if a parser would not
-/// take the string, or if it has a character that some clients take for a line end.
+/// The string whose inside is at the start of `input`, up to its closing quote. The result is `None` if there is no such quote, if a
+/// parser would refuse the string, or if the string has a character that some clients take for a line end.
 pub(super) fn string(input: &[u8]) -> Option<StringSpan> {
     let (mut at, mut shorter, mut high) = (0, 0, 0);
     loop {
@@ -54,7 +55,7 @@ pub(super) fn string(input: &[u8]) -> Option<StringSpan> {
     Some(StringSpan { len: at, decoded: at - shorter })
 }
 
-/// How many digits start `input`, as a plain number of at most fifteen.
+/// The number of digits at the start of `input`, if they are a plain number of at most fifteen digits.
 pub(super) fn digits(input: &[u8]) -> Option<usize> {
     let mut len = 0;
     while let Some(word) = input.get(len..).and_then(<[u8]>::first_chunk) {
@@ -68,35 +69,24 @@ pub(super) fn digits(input: &[u8]) -> Option<usize> {
     plain_number(input, len)
 }
 
-/// As many digits, if they are a plain number.
+/// The number of digits, if there are one to fifteen of them without a leading zero.
 fn plain_number(input: &[u8], len: usize) -> Option<usize> {
     let leads_with_zero = len > 1 && input.first() == Some(&b'0');
     (1..=15).contains(&len).then_some(len).filter(|_| !leads_with_zero)
 }
 
-/// How many blanks start `input`.
+/// The number of blanks at the start of `input`.
 pub(super) fn blanks(input: &[u8]) -> usize {
     input.iter().take_while(|byte| **byte == b' ').count()
 }
 
-/// Marks, by its high bit, the first byte of a word that is a quote, a backslash or a control character. Bytes behind it may be
-/// marked without being one.
-fn special(word: u64) -> u64 {
-    let is = |byte: u8| {
-        let zero = word ^ (ONES * u64::from(byte));
-        zero.wrapping_sub(ONES) & !zero
-    };
-    let control = word.wrapping_sub(ONES * 0x20) & !word;
-    (is(b'"') | is(b'\\') | control) & HIGH
-}
-
-/// Marks, by its high bit, every byte of a word that is no digit.
+/// The high bit of every byte of a word that is not a digit.
 fn others(word: u64) -> u64 {
     let value = word ^ (ONES * u64::from(b'0'));
     (((value & !HIGH) + ONES * (0x80 - 10)) | value) & HIGH
 }
 
-/// The escape that starts `input`.
+/// The escape at the start of `input`.
 fn escape(input: &[u8]) -> Option<StringSpan> {
     match input.get(1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(StringSpan { len: 2, decoded: 1 }),
@@ -124,7 +114,7 @@ const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
 mod tests {
     use super::*;
 
-    /// What a parser says of the same string.
+    /// The string as a parser decodes it.
     fn parsed(inside: &[u8]) -> Option<String> {
         serde_json::from_slice(&[b"\"", inside, b"\""].concat()).ok()
     }

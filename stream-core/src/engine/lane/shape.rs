@@ -1,37 +1,37 @@
-//! A frame with holes.
+//! Shapes: frames with holes.
 
 use super::scan;
 use crate::delta::{Site, Span};
 
-/// The bytes of a whole frame, from its first field to its blank line, cut at the values that may differ.
+/// The bytes of a whole frame, from its first field to its blank line, except for the values in its holes.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Shape {
-    /// The bytes between the holes, all behind one another: at most [`LONGEST`].
+    /// The bytes between the holes, concatenated: at most [`LONGEST`].
     literals: Vec<u8>,
-    /// The holes: each stands behind that many literal bytes.
+    /// The holes, each with the number of literal bytes before it.
     gaps: Vec<(u16, Gap)>,
-    /// Where literal bytes name the block; nothing does at the start of a frame.
+    /// The spans of literal bytes that name the block. A start of 0 is an empty entry: no name stands at the start of a frame.
     names: [(u16, u16); 3],
-    /// Where the element that says the text starts and ends, and the choice around it.
+    /// The start and the end of the element with the text, and of the choice around it.
     marks: Marks,
 }
 
-/// The most bytes of a frame with a shape.
+/// The greatest length of a frame that has a shape.
 pub(super) const LONGEST: usize = u16::MAX as usize;
 
-/// Places of a shape: each behind that many literal bytes and that many holes.
+/// Positions in a shape, each by the numbers of literal bytes and of holes before it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Marks {
     literals: [u16; 4],
     gaps: [u8; 4],
 }
 
-/// What may stand in a hole of a shape.
+/// The kinds of holes of a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum Gap {
     /// The text.
     Text,
-    /// The text again.
+    /// A repetition of the text.
     Twin,
     /// A string.
     Word,
@@ -43,32 +43,32 @@ pub(in crate::engine) enum Gap {
     Blanks,
 }
 
-/// A frame that has a shape.
+/// A frame that fits a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fit {
-    /// How many bytes it has.
+    /// The number of bytes of the frame.
     pub(super) len: usize,
-    /// Where the inside of its text starts.
+    /// The offset of the inside of the text.
     pub(super) start: usize,
     pub(super) text: scan::StringSpan,
-    /// The number that counts it.
+    /// The number of the frame, if the format counts frames.
     pub(super) count: Option<u64>,
 }
 
 impl Fit {
-    /// Whether the frame counts on from that number, where frames are counted.
+    /// Whether the number of the frame is higher than `count`; `true` where frames are not counted.
     pub(super) fn grows(&self, count: Option<u64>) -> bool {
         self.count.is_none() || count.is_none() || self.count > count
     }
 }
 
 impl Shape {
-    /// A shape with room for that many bytes and holes.
+    /// An empty shape with capacity for this many bytes and holes.
     pub(super) fn of(bytes: usize, gaps: usize) -> Self {
         Self { literals: Vec::with_capacity(bytes), gaps: Vec::with_capacity(gaps), ..Self::default() }
     }
 
-    /// Adds bytes that are always the same.
+    /// Adds literal bytes.
     pub(super) fn literal(&mut self, bytes: &[u8]) {
         self.literals.extend_from_slice(bytes);
     }
@@ -78,7 +78,7 @@ impl Shape {
         self.gaps.push((self.literals.len() as u16, gap));
     }
 
-    /// Adds bytes that name the block.
+    /// Adds literal bytes that name the block.
     pub(super) fn name(&mut self, bytes: &[u8]) {
         let start = self.literals.len() as u16;
         self.literals.extend_from_slice(bytes);
@@ -87,12 +87,12 @@ impl Shape {
         }
     }
 
-    /// Whether a string that nothing depends on may differ.
+    /// Whether the shape has a hole for a string without a meaning.
     pub(super) fn has_words(&self) -> bool {
         self.gaps.iter().any(|(_, gap)| *gap == Gap::Word)
     }
 
-    /// The frame that starts `input`, if it has this shape. A frame of which the end is missing has none.
+    /// The frame at the start of `input`, if the frame is complete and fits this shape.
     pub(super) fn fit(&self, input: &[u8]) -> Option<Fit> {
         let mut fitting = Fitting { input, at: 0, text: None, count: None };
         let mut from = 0;
@@ -107,7 +107,8 @@ impl Shape {
         Some(Fit { len: fitting.at, start, text, count: fitting.count })
     }
 
-    /// Takes note of where the delta of a frame stands, which has this shape, and whose data starts there.
+    /// Records the site of the delta in a frame of this shape, whose data starts at `data`. The result is `None` if the site starts or ends
+    /// within a hole.
     pub(super) fn locate(&mut self, frame: &[u8], data: usize, site: &Site) -> Option<()> {
         let places = [site.element.start(), site.element.end(), site.holder.start(), site.holder.end()]
             .map(|place| place + data);
@@ -116,7 +117,7 @@ impl Shape {
             for ((literals, gaps), place) in marks.iter_mut().zip(places).filter(|(_, place)| start < *place)
             {
                 *gaps = gaps.checked_add(1)?;
-                // No place is within a hole.
+                // A position within a hole has no fixed distance to the literals.
                 *literals = literals.checked_sub(end - start).filter(|_| end <= place)?;
             }
             Some(())
@@ -126,8 +127,7 @@ impl Shape {
         Some(())
     }
 
-    /// Where the delta of a frame stands, which has this shape, and whose data starts there: its element, and the choice around
-    /// it.
+    /// The spans of the delta in a frame of this shape, whose data starts at `data`: its element, and the choice around the element.
     pub(super) fn site_in(&self, frame: &[u8], data: usize) -> Option<(Span, Span)> {
         let mut places = self.marks.literals.map(usize::from);
         self.each_gap(frame, |number, (start, end)| {
@@ -141,7 +141,7 @@ impl Shape {
         Some((Span::new(start, end), Span::new(outer_start, outer_end)))
     }
 
-    /// Whether no hole of a frame, which has this shape, is such a one.
+    /// Whether `is` is false for every hole of a frame of this shape. A shape whose holes are text and blanks alone is not searched.
     pub(in crate::engine) fn no_hole(&self, frame: &[u8], is: impl Fn(Gap, &[u8]) -> bool) -> bool {
         let is_other = |(_, gap): &(u16, Gap)| !matches!(gap, Gap::Text | Gap::Blanks);
         let passes = |number: usize, (start, end): (usize, usize)| {
@@ -152,7 +152,7 @@ impl Shape {
         !self.gaps.iter().any(is_other) || self.each_gap(frame, passes).is_some()
     }
 
-    /// Does this with every hole of a frame, by its number and where it stands.
+    /// Calls `with` for every hole of a frame, with the number of the hole and its start and end.
     fn each_gap(
         &self,
         frame: &[u8],
@@ -171,7 +171,7 @@ impl Shape {
         fitting.literal(&self.literals[from..])
     }
 
-    /// The shape that this frame has, if it is this one but for the names of the block.
+    /// The shape of a frame that differs from this shape in the names of the block alone.
     pub(super) fn renamed(&self, frame: &[u8], data: usize, site: &Site) -> Option<Self> {
         let mut fitting = Fitting { input: frame, at: 0, text: None, count: None };
         let mut shape = Self::of(frame.len(), self.gaps.len());
@@ -199,7 +199,7 @@ impl Shape {
         (fitting.at == frame.len()).then_some(shape)
     }
 
-    /// A frame of this shape with these in its holes.
+    /// A frame of this shape with these values in its holes.
     pub(super) fn filled(&self, text: &[u8], word: &[u8], digits: &[u8], blanks: &[u8]) -> Vec<u8> {
         let mut frame = Vec::with_capacity(self.literals.len() + 64);
         let mut from = 0;
@@ -219,23 +219,23 @@ impl Shape {
     }
 }
 
-/// How far a frame fits.
+/// The comparison of a frame with a shape.
 struct Fitting<'i> {
     input: &'i [u8],
     at: usize,
-    /// Where the text starts.
+    /// The offset and the span of the text.
     text: Option<(usize, scan::StringSpan)>,
     count: Option<u64>,
 }
 
 impl Fitting<'_> {
-    /// Moves behind bytes that are always the same.
+    /// Moves behind literal bytes.
     #[inline]
     fn literal(&mut self, bytes: &[u8]) -> Option<()> {
         self.input.get(self.at..)?.starts_with(bytes).then(|| self.at += bytes.len())
     }
 
-    /// Moves behind what stands in a hole.
+    /// Moves behind the value in a hole.
     #[inline]
     fn gap(&mut self, gap: Gap) -> Option<()> {
         let rest = self.input.get(self.at..)?;

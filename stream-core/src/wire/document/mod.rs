@@ -1,18 +1,20 @@
-//! The one reader: a strict single pass over the JSON of a frame, driven by a format's table of known keys.
+//! The JSON reader of all formats: one strict pass over the data of a frame, driven by a format's table of known keys.
 //!
-//! A [`Table`] says which keys an object has, in their one spelling, and what is looked for under each. The pass checks the
-//! whole text, keeps the span of every member of a known object and of every item of a known list, and walks over everything
-//! else. A known key that stands twice, a key that only a lax parser takes for a known one, or a key that stands for a
-//! prototype is a [`Fault`]: what stands under it would be read by a client and seen by no policy (rule 9).
+//! A [`Table`] lists the known keys of an object, in their one spelling, and for each key what the format looks for in its value. The
+//! pass validates the whole text, and records the span of every member of a known object and of every item of a known list. All other
+//! values are validated and skipped.
 //!
-//! A [`Rewrite`] changes a document at the spans that were read; all other bytes stay as they came.
+//! Three kinds of keys are a [`Fault`], because a client could read their values while no policy sees them (rule 9): a known key that
+//! occurs twice in one object, a key that a lax parser mistakes for a known key, and the key `__proto__`.
+//!
+//! A [`Rewrite`] replaces or cuts values at the recorded spans, and copies all other bytes unchanged.
 
 mod rewrite;
 mod scan;
 mod value;
 
 pub(crate) use rewrite::{Rewrite, rewrite, spliced};
-pub(crate) use scan::{Fault, FaultKind};
+pub(crate) use scan::{Fault, FaultKind, special};
 pub(crate) use value::{Value, is_void, unquote, utf8};
 
 use std::cell::Cell;
@@ -22,15 +24,17 @@ use scan::{Faulty, Scan};
 use crate::spelling;
 use crate::wire::DecodeError;
 
-/// What a format knows of one kind of object.
+/// The known keys of one kind of object.
 #[derive(Debug)]
 pub(crate) struct Table {
     keys: &'static [(&'static str, Of)],
     is_loose: bool,
-    /// The first letters of all keys, and their outlines: unknown keys are told from all of them by theirs.
+    /// The first letters and the outlines of all keys. Most unknown keys differ from every known key in one of the two, so that the keys
+    /// need not be compared.
     firsts: u32,
     outlines: u64,
-    /// Where the key with each [mark](mark) stands, behind none; [`SEVERAL`] where there are more of them.
+    /// For each [mark](mark), the position of the key that has the mark, counted from 1; 0 where no key has the mark, [`SEVERAL`] where
+    /// more than one key has it.
     places: [u8; 64],
 }
 
@@ -38,24 +42,24 @@ pub(crate) struct Table {
 const SEVERAL: u8 = u8::MAX;
 
 impl Table {
-    /// The keys of an object that clients read.
+    /// The keys of an object whose values clients show or execute. A duplicate of a known key is a fault.
     pub(crate) const fn new(keys: &'static [(&'static str, Of)]) -> Self {
         let (firsts, outlines) = (spelling::firsts(keys), spelling::outlines(keys));
         Self { keys, is_loose: false, firsts, outlines, places: places(keys) }
     }
 
-    /// The keys of an object that says nothing which a policy looks at, such as token counts: of a key that stands there
-    /// twice the first counts, and any spelling may stand beside it.
+    /// The keys of an object without content for policies, such as token counts. Duplicates and other spellings of a known key are no
+    /// fault; of duplicates the first counts.
     pub(crate) const fn loose(keys: &'static [(&'static str, Of)]) -> Self {
         Self { keys, is_loose: true, firsts: 0, outlines: 0, places: places(keys) }
     }
 }
 
-/// What a format looks for in a value. A value of another type is walked over: whether that is an error is up to the
-/// format.
+/// The part of a value that a format reads. The pass skips a value of another type; the format decides whether that type is an
+/// error.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Of {
-    /// Nothing within: text, a number, or a value that is kept as it is.
+    /// The value alone: a string, a number, or raw JSON.
     Leaf,
     /// The members of an object.
     Object(&'static Table),
@@ -81,30 +85,30 @@ impl Of {
     }
 }
 
-/// The spans of a document. Their memory serves one document of the thread after the other, so that a frame costs no
-/// allocation and a stream keeps none.
+/// The spans of one document. The documents of a thread reuse the same memory, so that reading a frame allocates nothing and a stream
+/// keeps nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Spans(Vec<SpanNode>);
 
 thread_local! {
-    /// What the document before has left.
+    /// The memory of the previous document.
     static SPARE: Cell<Vec<SpanNode>> = const { Cell::new(Vec::new()) };
 }
 
 impl Drop for Spans {
     fn drop(&mut self) {
-        // Spans that read nothing leave what is there for those who do.
+        // Spans without memory of their own must not overwrite the spare memory.
         if self.0.capacity() == 0 {
             return;
         }
         self.0.shrink_to(USUAL);
-        // A thread that ends keeps nothing.
+        // The thread may be ending, and its spare memory be gone.
         let _ = SPARE.try_with(|spare| spare.set(std::mem::take(&mut self.0)));
     }
 }
 
 impl Spans {
-    /// Reads a document, which may have white space around it.
+    /// Reads a document, with or without white space around it.
     pub(crate) fn read<'d>(&'d mut self, text: &'d str, of: Of) -> Result<Value<'d>, Fault> {
         if self.0.capacity() == 0 {
             self.0 = SPARE.try_with(Cell::take).unwrap_or_default();
@@ -120,12 +124,12 @@ impl Spans {
         }
     }
 
-    /// Reads bytes that may be a document; `None` where they are none.
+    /// Reads bytes that may be a document; `None` if the bytes are not JSON.
     pub(crate) fn probe<'d>(&'d mut self, bytes: &'d [u8], of: Of) -> Option<Value<'d>> {
         self.read(std::str::from_utf8(bytes).ok()?, of).ok()
     }
 
-    /// Reads a document, or says what was expected in its place.
+    /// Reads a document; the error names what was expected.
     pub(crate) fn decode<'d>(
         &'d mut self,
         text: &'d str,
@@ -136,18 +140,19 @@ impl Spans {
     }
 }
 
-/// What JavaScript takes for the prototype of an object where members are copied by assignment: `openai` for Node does so with a
-/// delta, so that a call that stands there is one of the message.
+/// The key that sets the prototype of a JavaScript object when members are copied by assignment. `openai` for Node copies deltas in this
+/// way, so that a tool call under this key becomes a call of the message.
 const PROTOTYPE: &[u8] = b"__proto__";
 
-/// As many values as all but a few documents have: what a large one needed more is not kept.
+/// The number of nodes that the spare memory holds at most. Nearly all documents have fewer; the memory of a larger document is
+/// given back.
 const USUAL: usize = 1024;
 
 impl Fault {
     /// The error of a frame whose text has this fault.
     pub(crate) fn of(self, text: &str, expected: &str) -> DecodeError {
         let found = match self.kind {
-            // The words of a parser that tells more; this text will not be read again.
+            // The message of serde_json is more precise. A second pass is affordable: the stream ends with this error.
             FaultKind::Syntax => match serde_json::from_str::<serde::de::IgnoredAny>(text) {
                 Err(error) => error.to_string(),
                 Ok(_) => format!("{} at byte {}", self.kind, self.at),
@@ -168,22 +173,22 @@ impl Fault {
 struct SpanNode {
     start: u32,
     end: u32,
-    /// The key with its quotes; empty for the root and for items.
+    /// The span of the key with its quotes; empty for the root and for items.
     key: (u32, u32),
-    /// The node behind this one and all within it.
+    /// The index of the node behind this one and all nodes within it.
     next: u32,
-    /// There are nodes within, if it is not empty: the value is of the type that was looked for.
+    /// `true` if the members or items of the value were recorded: the value has the type that the format looks for.
     is_read: bool,
-    /// The [mark](mark) of a known key, with [`KNOWN`]; 0 for any other.
+    /// The [mark](mark) of a known key, with the bit [`KNOWN`]; 0 for an unknown key.
     mark: u8,
-    /// A bit for the mark of each known member that is not null.
+    /// One bit for the mark of each known member that is not null.
     marks: u64,
 }
 
-/// Tells the mark of a known key from that of any other.
+/// The bit that distinguishes the mark of a known key from 0.
 const KNOWN: u8 = 0x40;
 
-/// The place of each key, from 1, under its mark.
+/// The positions of the keys by mark: see [`Table::places`].
 const fn places(keys: &[(&str, Of)]) -> [u8; 64] {
     let (mut places, mut at) = ([0; 64], 0);
     while at < keys.len() {
@@ -194,8 +199,8 @@ const fn places(keys: &[(&str, Of)]) -> [u8; 64] {
     places
 }
 
-/// A number below 64 for a key, to tell most keys apart without comparing them: by these factors all but two pairs of the formats'
-/// tables have numbers of their own.
+/// A hash of a key below 64, so that most lookups need no comparison of keys. With these factors, only two pairs of keys within the
+/// tables of the formats share a mark.
 #[inline]
 const fn mark(key: &[u8]) -> u8 {
     match key {
@@ -215,7 +220,7 @@ struct SpanReader<'r, 'd> {
 }
 
 impl SpanReader<'_, '_> {
-    /// Reads all of the text.
+    /// Reads the whole text as one value.
     fn document(&mut self, of: &Of) -> Result<(), Faulty> {
         self.scan.space();
         self.value(of, SpanNode { start: self.scan.at as u32, ..SpanNode::default() })?;
@@ -226,7 +231,7 @@ impl SpanReader<'_, '_> {
         }
     }
 
-    /// Reads one value into a node, which says where it starts, and those within it.
+    /// Reads one value, and records its node and the nodes within. `node` has the start of the value.
     #[inline(always)]
     fn value(&mut self, of: &Of, node: SpanNode) -> Result<(), Faulty> {
         match self.scan.peek() {
@@ -241,7 +246,7 @@ impl SpanReader<'_, '_> {
         Ok(())
     }
 
-    /// Reads an object or a list, with the values within it where they are looked for.
+    /// Reads an object or a list, and records the values within if the format looks for them.
     #[inline(never)]
     fn container(&mut self, of: &Of, node: SpanNode) -> Result<(), Faulty> {
         let at = self.nodes.len();
@@ -309,7 +314,7 @@ impl SpanReader<'_, '_> {
         }
     }
 
-    /// The key between these quotes, if it is one of the table.
+    /// The entry of the table for the key between these quotes; `None` for a key that is not in the table.
     #[inline]
     fn known(
         &mut self,
@@ -344,13 +349,13 @@ impl SpanReader<'_, '_> {
     }
 }
 
-/// A key of a table: where it stands there, and its [mark](mark).
+/// A known key: its position in the table, and its [mark](mark).
 struct KnownKey {
     at: usize,
     mark: u8,
 }
 
-/// What is wrong with a key that is none of the known ones.
+/// The fault of a key that is not in the table, if the key is one.
 fn stranger(table: &Table, key: &[u8]) -> Option<FaultKind> {
     if table.is_loose {
         return None;

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use super::{Of, Spans, Value};
 use crate::delta::Span;
 
-/// The document with changes; unchanged where there are none, and where the document cannot be read.
+/// The document with the changes of `change`. Without a change the text itself is returned, as is a text that cannot be read.
 pub(crate) fn rewrite(
     text: &str,
     of: Of,
@@ -22,8 +22,8 @@ pub(crate) fn rewrite(
     }
 }
 
-/// Changes to a document: new values in place of others, and members or items that are cut out. All other bytes stay, and a
-/// cut removes exactly one comma.
+/// Changes to a document: values that are replaced, and members or items that are cut out. All other bytes are copied unchanged; a cut
+/// removes exactly one comma.
 #[derive(Debug)]
 pub(crate) struct Rewrite<'d> {
     document: Value<'d>,
@@ -78,7 +78,7 @@ impl<'d> Rewrite<'d> {
         for (at, value) in within.iter().enumerate().filter(|(_, value)| is_cut(value)) {
             let own = value.member_span();
             gaps.push(match kept {
-                // Before the first that stays, the comma behind goes along; else the one before.
+                // Before the first value that is kept, a cut takes the comma behind it; after that value, the comma before it.
                 Some(kept) if at < kept => Span::new(own.start(), within[at + 1].member_span().start()),
                 Some(_) => Span::new(within[at - 1].member_span().end(), own.end()),
                 None if at + 1 < within.len() => Span::new(own.start(), within[at + 1].member_span().start()),

@@ -1,26 +1,26 @@
-//! The strict pass over JSON text: every byte is looked at once, and nothing is decoded.
+//! The strict pass over JSON text: the scan reads every byte once, and decodes nothing.
 
 use std::fmt;
 
-/// Why a text is not the JSON that was expected, and after how many bytes that was found out.
+/// The reason why a text is not the expected JSON, and the number of bytes before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) kind: FaultKind,
     pub(crate) at: usize,
 }
 
-/// What is wrong with a text.
+/// The kinds of faults of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FaultKind {
     /// The text is no JSON.
     Syntax,
-    /// A known key stands twice in one object.
+    /// A known key occurs twice in one object.
     Twice(&'static str),
-    /// A key is none of the known ones, yet is one of them to a lax parser.
+    /// A key differs from a known key in its spelling alone, so that a lax parser mistakes one for the other.
     Near,
-    /// A key is the prototype of its object to clients that copy members by assignment.
+    /// A key sets the prototype of its object in clients that copy members by assignment.
     Prototype,
-    /// The text is longer than any frame.
+    /// The text is longer than 4 GiB, the range of a span.
     Long,
 }
 
@@ -36,16 +36,16 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// A place in a JSON text that moves forward only.
+/// A position in a JSON text. The position moves forward only.
 #[derive(Debug)]
 pub(super) struct Scan<'a> {
     bytes: &'a [u8],
     pub(super) at: usize,
-    /// What is wrong at this place, once something is.
+    /// The kind of the fault at this position, after a step has failed.
     kind: FaultKind,
 }
 
-/// There is a [fault](Scan::found) at this place. It is kept there, so that every step answers in a register.
+/// The error of a step. The [fault](Scan::found) itself is stored in the scan, so that the result of a step fits into a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Faulty;
 
@@ -54,20 +54,20 @@ impl<'a> Scan<'a> {
         Self { bytes: text.as_bytes(), at: 0, kind: FaultKind::Syntax }
     }
 
-    /// The byte at this place; 0, which stands nowhere in JSON, at the end.
+    /// The byte at this position. At the end the byte is 0, which occurs nowhere in JSON.
     #[inline]
     pub(super) fn peek(&self) -> u8 {
         self.bytes.get(self.at).copied().unwrap_or(0)
     }
 
-    /// Notes what is wrong here.
+    /// Stores the fault at this position.
     #[cold]
     pub(super) fn fault(&mut self, kind: FaultKind) -> Faulty {
         self.kind = kind;
         Faulty
     }
 
-    /// The fault that was noted.
+    /// The stored fault.
     pub(super) fn found(&self) -> Fault {
         Fault { kind: self.kind, at: self.at }
     }
@@ -79,7 +79,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Moves behind a byte that has to stand here, and behind the white space after it.
+    /// Moves behind the expected byte and the white space after it; any other byte is a fault.
     #[inline]
     pub(super) fn expect(&mut self, byte: u8) -> Result<(), Faulty> {
         if self.peek() != byte {
@@ -90,7 +90,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Whether the list or object goes on: moves behind a comma, or behind the closing bracket.
+    /// Moves behind a comma and returns `true`, or behind the closing bracket and returns `false`.
     #[inline]
     pub(super) fn goes_on(&mut self, close: u8) -> Result<bool, Faulty> {
         self.space();
@@ -108,7 +108,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Moves behind a string. Answers whether there is an escape in it.
+    /// Moves behind a string. Returns whether the string has an escape.
     #[inline(always)]
     pub(super) fn string(&mut self) -> Result<bool, Faulty> {
         if self.peek() != b'"' {
@@ -122,7 +122,7 @@ impl<'a> Scan<'a> {
         self.escaped_string()
     }
 
-    /// Moves behind a string that has an escape here, or a fault.
+    /// Moves behind the rest of a string, from its first escape on.
     #[inline(never)]
     fn escaped_string(&mut self) -> Result<bool, Faulty> {
         loop {
@@ -202,7 +202,8 @@ impl<'a> Scan<'a> {
         if self.at == start { Err(self.fault(FaultKind::Syntax)) } else { Ok(()) }
     }
 
-    /// Moves behind any value. An upstream decides how deep its values go: one bit is kept for each level.
+    /// Moves behind any value. The upstream decides how deep values are nested: recursion would overflow the stack, and one bit per level
+    /// does not.
     pub(super) fn value(&mut self) -> Result<(), Faulty> {
         let mut levels = Levels::default();
         loop {
@@ -252,10 +253,10 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// The kinds of the containers around a place: a bit each, set for objects.
+/// The kinds of the containers around a position: one bit per container, set for objects.
 #[derive(Debug, Default)]
 struct Levels {
-    /// The innermost sixty-four.
+    /// The innermost 64 containers.
     inner: u64,
     outer: Vec<u64>,
     depth: usize,
@@ -283,8 +284,8 @@ impl Levels {
     }
 }
 
-/// The first place from `at` on that is no byte of a string which means itself. Eight bytes are looked at together, and more where
-/// the string is long.
+/// The position of the first special byte from `at` on: a quote, a backslash or a control character. The search compares eight bytes at
+/// a time, and 32 in a long string.
 #[inline]
 fn plain(bytes: &[u8], mut at: usize) -> usize {
     let mut words = 0;
@@ -305,28 +306,29 @@ fn plain(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Moves over all blocks from `at` on in which every byte means itself.
+/// The position behind all blocks from `at` on that have no special byte.
 #[inline(never)]
 fn long_plain(bytes: &[u8], at: usize) -> usize {
     let blocks = bytes.get(at..).map_or(&[][..], |rest| rest.as_chunks::<BLOCK>().0);
-    // No byte is left out, so that the block is compared as a whole.
+    // The fold has no early exit, so that the compiler compares a block with vector instructions.
     let is_plain = |block: &&[u8; BLOCK]| !block.iter().fold(false, |any, byte| any | is_special(*byte));
     at + blocks.iter().take_while(is_plain).count() * BLOCK
 }
 
-/// How many words of a string are looked at one by one.
+/// The number of words that are compared one by one before the search goes on in blocks.
 const SHORT: usize = 4;
 
-/// How many bytes of a long string are looked at together.
+/// The number of bytes in a block.
 const BLOCK: usize = 32;
 
-/// Whether a byte of a string does not mean itself.
+/// Whether a byte ends a run of plain bytes in a string.
 const fn is_special(byte: u8) -> bool {
     byte < b' ' || byte == b'"' || byte == b'\\'
 }
 
-/// The high bit of every byte that does not mean itself. A higher byte than the first such one may have it by a carry.
-const fn special(word: u64) -> u64 {
+/// The high bit of every special byte of a word. Only the lowest set bit is exact: a carry may set the bits of the bytes above.
+#[inline]
+pub(crate) const fn special(word: u64) -> u64 {
     let quotes = (word ^ repeat(b'"')).wrapping_sub(repeat(1));
     let escapes = (word ^ repeat(b'\\')).wrapping_sub(repeat(1));
     (quotes | escapes | word.wrapping_sub(repeat(b' '))) & !word & repeat(0x80)

@@ -1,9 +1,7 @@
 //! Whole answers.
 
-use serde_json::Value;
-
 use super::super::join::{Answered, Mode};
-use super::super::json::{Object, Unreadable, added, array, quote};
+use super::super::json::{Object, Unreadable, array, joined, parsed, quote};
 use super::is_call;
 use super::said::Said;
 
@@ -20,19 +18,8 @@ pub(in super::super) fn extend_whole(
 }
 
 pub(in super::super) fn whole(answers: &[&str], mode: Mode, closing: &str) -> Result<String, Unreadable> {
-    let answers: Vec<Object> =
-        answers.iter().map(|answer| Object::parse(answer)).collect::<Result<_, _>>()?;
-    let (Some(first), Some(last)) = (answers.first(), answers.last()) else { return Err(Unreadable) };
-    let mut joined = last.clone();
-    for key in ["id", "model"] {
-        if let Some(value) = first.get(key) {
-            joined.replace(key, value);
-        }
-    }
-    let usage = answers.iter().fold(Value::Null, |sum, answer| added(&sum, &answer.value("usage")));
-    if !usage.is_null() {
-        joined.set("usage", usage.to_string());
-    }
+    let answers = parsed(answers)?;
+    let mut joined = joined(&answers, &["id", "model"], "usage")?;
     let mut content = Vec::new();
     for (place, answer) in answers.iter().enumerate() {
         let strips = mode.strips_calls() || place + 1 < answers.len();

@@ -1,9 +1,7 @@
 //! Whole answers.
 
-use serde_json::Value;
-
 use super::super::join::{Answered, Mode, Style, append};
-use super::super::json::{Object, Unreadable, added, array, quote};
+use super::super::json::{Object, Unreadable, array, joined, parsed, quote};
 use super::said::Said;
 
 pub(in super::super) fn extend_whole(
@@ -23,20 +21,9 @@ pub(in super::super) fn whole(
     style: &Style,
     closing: &str,
 ) -> Result<String, Unreadable> {
-    let answers: Vec<Object> =
-        answers.iter().map(|answer| Object::parse(answer)).collect::<Result<_, _>>()?;
-    let (Some(first), Some(last)) = (answers.first(), answers.last()) else { return Err(Unreadable) };
-    let mut joined = last.clone();
-    for key in ["id", "created", "model"] {
-        if let Some(value) = first.get(key) {
-            joined.replace(key, value);
-        }
-    }
-    let usage = answers.iter().fold(Value::Null, |sum, answer| added(&sum, &answer.value("usage")));
-    if !usage.is_null() {
-        joined.set("usage", usage.to_string());
-    }
-    let (mut choice, mut message_) = message(last)?;
+    let answers = parsed(answers)?;
+    let mut joined = joined(&answers, &["id", "created", "model"], "usage")?;
+    let (mut choice, mut message_) = message(&joined)?;
     if mode.strips_calls() {
         message_.remove("tool_calls");
         message_.remove("function_call");

@@ -1,11 +1,10 @@
 //! Whole answers, and the JSON array in which a stream without `alt=sse` comes.
 
 use bytes::Bytes;
-use serde_json::Value;
 use stream_core::sse::Frame;
 
 use super::super::join::{Answered, Join as _, Mode, Style};
-use super::super::json::{Object, Unreadable, added, array, items, quote};
+use super::super::json::{Object, Unreadable, array, items, joined, parsed, quote};
 use super::join::{Joiner, USAGE};
 use super::said::Said;
 use super::{candidate, is_call, text};
@@ -35,19 +34,8 @@ pub(in super::super) fn whole(
     if answers.iter().any(|answer| answer.trim_start().starts_with('[')) {
         return stream(answers, mode, style, closing);
     }
-    let answers: Vec<Object> =
-        answers.iter().map(|answer| Object::parse(answer)).collect::<Result<_, _>>()?;
-    let (Some(first), Some(last)) = (answers.first(), answers.last()) else { return Err(Unreadable) };
-    let mut joined = last.clone();
-    for key in ["modelVersion", "responseId"] {
-        if let Some(value) = first.get(key) {
-            joined.replace(key, value);
-        }
-    }
-    let usage = answers.iter().fold(Value::Null, |sum, answer| added(&sum, &answer.value(USAGE)));
-    if !usage.is_null() {
-        joined.set(USAGE, usage.to_string());
-    }
+    let answers = parsed(answers)?;
+    let mut joined = joined(&answers, &["modelVersion", "responseId"], USAGE)?;
     let mut parts = Vec::new();
     let mut has_text = false;
     for (place, answer) in answers.iter().enumerate() {
@@ -69,7 +57,7 @@ pub(in super::super) fn whole(
         }
     }
     // A prompt that was blocked has no candidate, and stays so.
-    if let Some(mut candidate) = candidate(last) {
+    if let Some(mut candidate) = candidate(&joined) {
         if mode == Mode::Inner {
             candidate.set("finishReason", quote("MAX_TOKENS"));
             if parts.is_empty() {

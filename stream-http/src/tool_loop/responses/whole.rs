@@ -2,10 +2,8 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
 use super::super::join::{Answered, Mode, Style};
-use super::super::json::{Object, Unreadable, added, array, quote};
+use super::super::json::{Object, Unreadable, array, parsed, quote, sum_of};
 use super::{hide, is_call, made, request, whole_of_all};
 
 pub(in super::super) fn extend_whole(
@@ -22,11 +20,10 @@ pub(in super::super) fn whole(
     style: &Style,
     closing: &str,
 ) -> Result<String, Unreadable> {
-    let answers: Vec<Object> =
-        answers.iter().map(|answer| Object::parse(answer)).collect::<Result<_, _>>()?;
+    let answers = parsed(answers)?;
     let (Some(first), Some(last)) = (answers.first(), answers.last()) else { return Err(Unreadable) };
     let mut joined = last.clone();
-    let usage = answers.iter().fold(Value::Null, |sum, answer| added(&sum, &answer.value("usage")));
+    let usage = sum_of(&answers, "usage");
     if answers.len() > 1 {
         whole_of_all(&mut joined, first, &usage, style);
     }

@@ -63,6 +63,7 @@ impl RulesSettings {
 /// The outcome of a call without a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Otherwise {
     /// The call is allowed.
     Allow,
@@ -122,6 +123,7 @@ impl Rule {
 /// The party that runs a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RunBy {
     /// The client, for all anyone knows.
     Client,

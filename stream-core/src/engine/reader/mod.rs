@@ -1,18 +1,20 @@
 //! The reader: bytes become frames, and frames become parts.
 
+mod decode;
+mod recognise;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::delta::{Delta, DeltaKind, Runs, Slot, Text};
+use crate::delta::{Delta, Text};
 use crate::engine::turns::Turns;
 use crate::engine::{Config, Settings};
 use crate::error::{Error, ErrorKind};
 use crate::spare;
 use crate::sse::{Frame, Framer, PlainEvent};
-use crate::wire::apis;
-use crate::wire::{self, DecodeError, Decoded, Due, Fate, Memory, Odd, Outgoing, Part, SharedFormat};
+use crate::wire::{Decoded, Due, Fate, Memory, Outgoing, Part, SharedFormat};
 
 /// Frames and decodes, once it is known how.
 #[derive(Debug)]
@@ -178,7 +180,7 @@ impl FrameReader {
     /// The format; the first candidate's where nothing told.
     pub(crate) fn settled_format(&mut self) -> SharedFormat {
         let Self { format, settings, .. } = self;
-        format.get_or_insert_with(|| first(settings)).clone()
+        format.get_or_insert_with(|| recognise::first(settings)).clone()
     }
 
     /// How the upstream ended, once everything it sent has been given out.
@@ -299,199 +301,10 @@ impl FrameReader {
             }
         }
     }
-
-    /// Learns the format from the first frame that tells it.
-    fn recognise(&mut self, frame: &Frame) -> Result<(), Error> {
-        if self.format.is_none() {
-            let view = lenient(frame);
-            let view = view.as_ref().unwrap_or(frame);
-            self.format = self.knowing(|format| format.sniff(view))?;
-        }
-        Ok(())
-    }
-
-    /// Refuses a frame of another format, wherever it stands: one in which the stream's own format read nothing that tells
-    /// so, and that another knows. Frames before it may not leave, and then it would be the first.
-    fn hold_against_format(&self, frame: &Frame, read: Result<(), &DecodeError>) -> Result<(), Error> {
-        let told = read.is_ok() && self.decoded.deltas.iter().any(tells_format);
-        let Some(format) = self.format.as_ref().filter(|_| self.looks && !told) else { return Ok(()) };
-        if format.sniff(frame) {
-            return Ok(());
-        }
-        match candidates(&self.settings).find(|format| format.sniff(frame)) {
-            None => Ok(()),
-            Some(other) => {
-                let message = format!("expected frames of {}, found one of {}", format.name(), other.name());
-                Err(Error::new(ErrorKind::WrongFormat, message))
-            }
-        }
-    }
-
-    /// The format that knows a document as its own: the first of those that the host brought, else the one of the built-in
-    /// formats. Where several of these do, the clients of each read something else from it.
-    fn knowing(&self, knows: impl Fn(&SharedFormat) -> bool) -> Result<Option<SharedFormat>, Error> {
-        if let Some(own) = self.settings.formats.iter().find(|format| knows(format)) {
-            return Ok(Some(own.clone()));
-        }
-        let mut known = wire::BUILT_IN.iter().filter(|format| knows(format));
-        let found = known.next();
-        match (found, known.next()) {
-            (Some(one), Some(other)) if self.looks => Err(two_apis(one.name(), other.name())),
-            _ => Ok(found.cloned()),
-        }
-    }
-
-    /// Reads a frame that has other strings now. What was odd about it beside the frames before it, which have been seen,
-    /// still is.
-    pub(crate) fn read_again(
-        &mut self,
-        frame: Frame,
-        odd: Option<Odd>,
-        whole: bool,
-    ) -> Result<Outgoing, Error> {
-        if whole {
-            self.decoded.deltas.clear();
-            return self.read_whole(frame.raw().clone());
-        }
-        let remembers = std::mem::take(&mut self.decoded.memory.is_on);
-        let read = self.read(frame);
-        self.decoded.memory.is_on = remembers;
-        let mut outgoing = read?.unwrap_or(Outgoing { frame: None, parts: Vec::new() });
-        if let Some(frame) = &mut outgoing.frame {
-            frame.mark(odd);
-        }
-        Ok(outgoing)
-    }
-
-    fn read(&mut self, mut frame: Frame) -> Result<Option<Outgoing>, Error> {
-        self.decoded.deltas.clear();
-        spare::lend(&spare::DELTAS, &mut self.decoded.deltas);
-        self.decoded.odd = None;
-        self.decoded.due = Due::Now;
-        if frame.data_bytes().is_some() {
-            let read = self.decode(&frame);
-            self.hold_against_format(&frame, read.as_ref().copied())?;
-            match read {
-                Ok(()) => {}
-                Err(_) if !self.looks && (frame.is_terminated() || !self.is_broken()) => {
-                    self.decoded.deltas.clear();
-                    self.decoded.deltas.push(stray(&frame));
-                }
-                // A tail without its border that cannot be read was cut off (rule 9).
-                Err(_) if !frame.is_terminated() => {
-                    self.end.get_or_insert_default().tail_dropped = true;
-                    return self.next_read();
-                }
-                Err(error) => return Err(error.into()),
-            }
-            if frame.is_stray() {
-                self.decoded.deltas.push(stray(&frame));
-            }
-        } else if frame.is_stray() {
-            let view = lenient(&frame);
-            let mut read = false;
-            if let Some(view) = &view {
-                let decoded = self.decode(view);
-                self.hold_against_format(view, decoded.as_ref().copied())?;
-                read = decoded.is_ok();
-            }
-            if !read && !frame.is_terminated() && (self.looks || self.is_broken()) {
-                self.end.get_or_insert_default().tail_dropped = true;
-                return self.next_read();
-            }
-            if !read {
-                self.decoded.deltas.clear();
-            }
-            if !read || !frame.is_lenient() {
-                self.decoded.deltas.push(stray(&frame));
-            }
-        } else if frame.is_terminated() || frame.is_comment() || !(self.looks || self.is_broken()) {
-            self.decoded.deltas.push(Delta::stream(DeltaKind::Comment));
-        } else {
-            // An `event:` line whose data never came: a client would take it for the next event's.
-            self.end.get_or_insert_default().tail_dropped = true;
-            return self.next_read();
-        }
-        self.decoded.wants_meta = self.decoded.id.is_none() && self.decoded.wants_meta;
-        frame.mark(self.decoded.odd);
-        Ok(Some(self.outgoing(frame)))
-    }
-
-    fn decode(&mut self, frame: &Frame) -> Result<(), DecodeError> {
-        let Self { format, settings, decoded, .. } = self;
-        format.get_or_insert_with(|| first(settings)).decode(frame, decoded)
-    }
-
-    fn read_whole(&mut self, body: Bytes) -> Result<Outgoing, Error> {
-        match self.decode_whole(&body) {
-            Err(_) if !self.looks => {
-                self.decoded.deltas.clear();
-                self.settled_format();
-            }
-            read => read?,
-        }
-        let mut frame = Frame::whole(body);
-        frame.mark(self.decoded.odd);
-        Ok(self.outgoing(frame))
-    }
-
-    fn decode_whole(&mut self, body: &Bytes) -> Result<(), Error> {
-        match &self.format {
-            None => {
-                let known = self.knowing(|format| format.sniff_whole(body))?;
-                self.format = known.or_else(|| apis::seeming(body).filter(|_| self.looks));
-            }
-            Some(named) if named.sniff_whole(body) => {}
-            Some(named) => {
-                if let Some(other) = candidates(&self.settings).find(|format| format.sniff_whole(body)) {
-                    let (named, other) = (named.name(), other.name());
-                    let message = format!("expected a whole response of {named}, found one of {other}");
-                    return Err(Error::new(ErrorKind::WrongFormat, message));
-                }
-            }
-        }
-        if self.format.is_none() && serde_json::from_slice::<serde::de::IgnoredAny>(body).is_err() {
-            let names: Vec<_> = candidates(&self.settings).map(|format| format.name()).collect();
-            let message = format!("expected a whole response of {}, found something else", names.join(", "));
-            return Err(Error::new(ErrorKind::WrongFormat, message));
-        }
-        let format = self.settled_format();
-        if let Some(other) = apis::other_of_whole(format.name(), body).filter(|_| self.decoded.memory.any_api)
-        {
-            return Err(two_apis(format.name(), other));
-        }
-        Ok(format.decode_whole(body, &mut self.decoded)?)
-    }
-
-    /// Whether the bytes ended with an error, so that the client gets an ending behind what came.
-    fn is_broken(&self) -> bool {
-        self.end.as_ref().is_some_and(|end| end.error.is_some())
-    }
-
-    fn outgoing(&mut self, frame: Frame) -> Outgoing {
-        let parts = self.decoded.deltas.drain(..);
-        let parts = parts.map(|delta| Part { delta, key: None, fate: Fate::Kept }).collect();
-        Outgoing { frame: Some(frame), parts }
-    }
 }
 
 fn memory_of(config: &Config, looks: bool) -> Memory {
     Memory { is_on: looks, any_api: looks && config.format.is_none(), ..Memory::default() }
-}
-
-fn two_apis(one: &str, other: &str) -> Error {
-    let message = format!("expected the answer of one API, found one of {one} and of {other}");
-    Error::new(ErrorKind::Ambiguous, message)
-}
-
-/// The formats that are looked for: those that the host brought, then those that are built in.
-fn candidates(settings: &Settings) -> impl Iterator<Item = &SharedFormat> {
-    settings.formats.iter().chain(&*wire::BUILT_IN)
-}
-
-/// The format of a stream that tells none.
-fn first(settings: &Settings) -> SharedFormat {
-    candidates(settings).next().cloned().unwrap_or_else(wire::fallback)
 }
 
 /// Whether a frame is only comments and blank lines, and plain.
@@ -502,29 +315,4 @@ fn is_filler(frame: &Frame) -> bool {
 /// The frame as a lenient client would read it, if it is no event.
 fn lenient(frame: &Frame) -> Option<Frame> {
     frame.lenient_data().map(Frame::whole)
-}
-
-/// Whether only a frame of the format that read it says so. Errors, keep-alives and markers are alike in many.
-fn tells_format(delta: &Delta) -> bool {
-    !matches!(
-        delta.kind,
-        DeltaKind::Opaque { .. }
-            | DeltaKind::Usage(_)
-            | DeltaKind::Error(_)
-            | DeltaKind::Terminal
-            | DeltaKind::Opening
-            | DeltaKind::Role
-            | DeltaKind::Ping
-            | DeltaKind::Comment
-            | DeltaKind::Meta
-    )
-}
-
-/// Bytes that are no event and that nobody understands: they may be anything (rule 9).
-fn stray(frame: &Frame) -> Delta {
-    Delta::new(
-        0,
-        Slot::None,
-        DeltaKind::Opaque { kind: wire::STRAY.into(), runs: Runs::Unknown, bytes: frame.raw().len() },
-    )
 }
