@@ -152,6 +152,23 @@ impl Scrubber {
     }
 }
 
+/// Searches the strings of an error that is no frame: those of JSON, or the whole text. `None` if nothing was found.
+#[cfg(feature = "processor")]
+pub(crate) fn error(body: &[u8], scrub: &dyn Scrub) -> Option<Replacement> {
+    let text = String::from_utf8_lossy(body);
+    if serde_json::from_slice::<serde::de::IgnoredAny>(body).is_err() {
+        return scrub.scrub(&text);
+    }
+    let known = ShownTexts::default();
+    let mut found = document::search(&text, &[], &known, scrub);
+    let reason = found.reason.take();
+    let replacement = Replacement::text(found.changed(&known, |_| document::Shown::default())?);
+    Some(match reason {
+        Some(reason) => replacement.because(reason),
+        None => replacement,
+    })
+}
+
 /// The texts that blocks show in a frame. One that cannot be read shows none.
 fn shown(frame: &Frame, format: &dyn WireFormat, whole: bool) -> document::Shown {
     let mut decoded = Decoded::default();

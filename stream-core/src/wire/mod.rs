@@ -16,6 +16,7 @@ pub mod openai_chat;
 pub mod openai_responses;
 mod pieces;
 mod ping;
+mod quoted;
 mod sink;
 mod template;
 mod turn;
@@ -33,6 +34,7 @@ use bytes::Bytes;
 pub use holes::{Fill, Hole};
 pub(crate) use memory::{Due, Memory};
 pub use odd::Odd;
+pub use quoted::Quoted;
 
 use crate::block::BlockKey;
 use crate::delta::{Delta, DeltaKind, FinishKind, Slot, Text};

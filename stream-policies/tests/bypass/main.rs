@@ -16,6 +16,7 @@ mod calls_gemini;
 mod calls_responses;
 mod chains;
 mod cuts;
+mod errors;
 mod finish;
 mod framing;
 mod items_responses;
