@@ -31,5 +31,6 @@ mod secrets_choices;
 mod secrets_places;
 mod secrets_readings;
 mod secrets_text;
+mod secrets_thoughts;
 mod stop;
 mod validate;
