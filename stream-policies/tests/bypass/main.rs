@@ -32,5 +32,6 @@ mod secrets_places;
 mod secrets_readings;
 mod secrets_text;
 mod secrets_thoughts;
+mod secrets_words;
 mod stop;
 mod validate;
