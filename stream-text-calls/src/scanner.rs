@@ -61,6 +61,8 @@ pub struct Scanner {
     pub(crate) taken: u64,
     /// A bare object that left as text.
     pub(crate) watch: Watch,
+    /// Nothing but white space has come.
+    is_blank: bool,
     /// What a marker would make a call of.
     pub(crate) before: Before,
     pub(crate) sections: u32,
@@ -115,6 +117,7 @@ impl Scanner {
             regions: Regions::default(),
             taken: 0,
             watch: Watch::default(),
+            is_blank: true,
             before: Before::default(),
             sections: 0,
             events: Vec::new(),
@@ -199,25 +202,26 @@ impl Scanner {
             let in_region = !self.regions.is_empty();
             let found = self.triggers.find(rest, self.reasoning, hidden, self.code.is_inline(), in_region);
             let text = found.map_or(rest, |found| &rest[..found]);
-            if let Some(colon) = self.watch.run(&self.plans, text) {
+            if let Some(until) = self.watch.run(&self.plans, &self.options, text) {
                 if self.marks_all() {
-                    self.before.run(&self.plans, &self.options, &rest[..colon]);
+                    self.before.run(&self.plans, &self.options, &rest[..until]);
                 }
-                self.code.pass(&rest[..colon]);
-                self.at += colon;
+                self.code.pass(&rest[..until]);
+                self.at += until;
                 self.becomes_call();
                 continue;
             }
             if self.plans.marks_all && self.options.every_reading {
                 self.before.run(&self.plans, &self.options, text);
             }
+            self.is_blank &= text.trim_ascii().is_empty();
             self.code.pass(text);
             let Some(found) = found else {
                 self.at = self.buf.len();
                 break;
             };
             self.at += found;
-            if rest[found] == b':' && self.watch.run(&self.plans, b":").is_some() {
+            if self.watch.ends_at(&self.plans, &self.options, rest[found]) {
                 self.becomes_call();
                 continue;
             }
@@ -445,20 +449,22 @@ impl Scanner {
     /// The byte at `at` is text.
     pub(crate) fn skip_byte(&mut self) {
         let byte = self.buf.as_bytes()[self.at];
-        self.watch.run(&self.plans, &[byte]);
+        self.watch.run(&self.plans, &self.options, &[byte]);
         if self.marks_all() {
             self.before.run(&self.plans, &self.options, &[byte]);
         }
         if byte == b'{' && self.plans.has_bare && self.options.every_reading {
-            self.watch.begin();
+            self.watch.begin(self.is_blank);
         }
+        self.is_blank &= byte.is_ascii_whitespace();
         self.code.byte(byte);
         self.at += 1;
     }
 
     /// Everything up to `at + bytes` was reported.
     pub(crate) fn consume(&mut self, bytes: usize) {
-        self.watch.run(&self.plans, &self.buf.as_bytes()[self.at..self.at + bytes]);
+        self.watch.run(&self.plans, &self.options, &self.buf.as_bytes()[self.at..self.at + bytes]);
+        self.is_blank = false;
         self.before.interrupt();
         self.code.pass(&self.buf.as_bytes()[self.at..self.at + bytes]);
         self.at += bytes;
