@@ -101,7 +101,7 @@ impl Builder {
         if looks && Quoted::in_json(&body).is_any() {
             return None;
         }
-        for stage in self.chain.iter() {
+        for stage in &self.chain {
             let needs = needs(stage);
             let found = needs.scrubs_frames().and_then(|scrub| scrub::error(&body, &**scrub));
             let Some(found) = found else { continue };

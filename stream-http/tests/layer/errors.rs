@@ -137,7 +137,10 @@ impl Policy for Without {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Log(Arc<Mutex<Vec<(Action, bool, Option<String>)>>>);
+struct Log(Arc<Mutex<Vec<Edit>>>);
+
+/// What was done, whether it was, and why.
+type Edit = (Action, bool, Option<String>);
 
 impl Observer for Log {
     fn decision(&mut self, decision: &Decision) {

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use stream_core::wire::SharedFormat;
 use stream_core::wire::anthropic::Anthropic;
 use stream_core::wire::gemini::Gemini;
 use stream_core::wire::openai_chat::OpenAiChat;
 use stream_core::wire::openai_responses::OpenAiResponses;
+use stream_core::wire::{SharedFormat, WireFormat};
 use stream_core::{Config, ErrorKind};
 use stream_testkit::{ChunkLog, Replay};
 
@@ -81,6 +81,10 @@ fn assert_replaced(name: &str, opening: &str, says: &[Says], unreadable: &str) {
     }
 }
 
+fn of(format: impl WireFormat + 'static) -> SharedFormat {
+    Arc::new(format)
+}
+
 /// Runs a whole error of a client that asked this API.
 fn whole(format: &SharedFormat, body: &str) -> Ran {
     let config = Config::default().format(format.clone());
@@ -88,16 +92,16 @@ fn whole(format: &SharedFormat, body: &str) -> Ran {
 }
 
 #[track_caller]
-fn assert_whole_replaced(format: SharedFormat, says: &[Says], unreadable: &str) {
+fn assert_whole_replaced(format: &SharedFormat, says: &[Says], unreadable: &str) {
     for error in hidden() {
         for body in says.iter().map(|says| says(&error)) {
-            let ran = whole(&format, &body);
+            let ran = whole(format, &body);
             assert_eq!((&*ran.out, ran.error), (unreadable, Some(ErrorKind::Ambiguous)), "{body}");
         }
     }
     for error in real() {
         for body in says.iter().map(|says| says(error)) {
-            assert_eq!(whole(&format, &body).out, body);
+            assert_eq!(whole(format, &body).out, body);
         }
     }
 }
@@ -157,10 +161,10 @@ fn a_whole_error_that_holds_an_answer_is_replaced() {
     let bare: Says = |error| format!(r#"{{"error":{error}}}"#);
     let beside: Says = |error| format!(r#"{{"error":{{"message":"x"}},"detail":{error}}}"#);
     let of_openai = r#"{"error":{"message":"the upstream's answer could not be read","type":"server_error","param":null,"code":null}}"#;
-    assert_whole_replaced(Arc::new(OpenAiChat), &[bare, beside], of_openai);
+    assert_whole_replaced(&of(OpenAiChat), &[bare, beside], of_openai);
     let failed: Says =
         |error| format!(r#"{{"id":"r","object":"response","status":"failed","error":{error},"output":[]}}"#);
-    assert_whole_replaced(Arc::new(OpenAiResponses), &[bare, beside, failed], of_openai);
+    assert_whole_replaced(&of(OpenAiResponses), &[bare, beside, failed], of_openai);
     let typed: Says = |error| format!(r#"{{"type":"error","error":{error}}}"#);
     let message: Says = |error| {
         format!(
@@ -168,10 +172,10 @@ fn a_whole_error_that_holds_an_answer_is_replaced() {
         )
     };
     let of_anthropic = r#"{"type":"error","error":{"type":"api_error","message":"the upstream's answer could not be read"}}"#;
-    assert_whole_replaced(Arc::new(Anthropic), &[bare, beside, typed, message], of_anthropic);
+    assert_whole_replaced(&of(Anthropic), &[bare, beside, typed, message], of_anthropic);
     let of_gemini =
         r#"{"error":{"code":500,"message":"the upstream's answer could not be read","status":"INTERNAL"}}"#;
-    assert_whole_replaced(Arc::new(Gemini), &[bare, beside], of_gemini);
+    assert_whole_replaced(&of(Gemini), &[bare, beside], of_gemini);
 }
 
 /// An error that is an object, as the data of an `error` event.

@@ -55,8 +55,8 @@ fn leaves(came: &[&str], left: &str) {
     let before = left.split('[').next().unwrap();
     for ran in [run(stop, &apart), run(stop, &at_once), whole(stop, &in_whole)] {
         let joined = joined(&ran.out);
-        assert_eq!(joined.contains("1234"), false, "{came:?}: {}", ran.out);
-        assert_eq!(joined.starts_with(before) || joined.is_empty(), true, "{came:?}: {}", ran.out);
+        assert!(!joined.contains("1234"), "{came:?}: {}", ran.out);
+        assert!(joined.starts_with(before) || joined.is_empty(), "{came:?}: {}", ran.out);
     }
     let harmless: Vec<String> = came.iter().map(|said| said.replace("SEC", "HAR")).collect();
     let harmless: Vec<&str> = harmless.iter().map(String::as_str).collect();
