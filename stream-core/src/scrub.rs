@@ -8,6 +8,7 @@ mod document;
 mod joints;
 mod known;
 mod logprobs;
+mod words;
 
 use std::fmt;
 use std::sync::Arc;
@@ -136,7 +137,7 @@ impl Scrubber {
         let mut lines = around.into_iter().flat_map(|text| text.split(|byte| matches!(byte, b'\n' | b'\r')));
         let found = lines.find_map(|line| match line {
             b"" | b"data: " | b"data:" => None,
-            line if line.strip_prefix(b"event: ").is_some_and(|name| name.iter().all(is_letter)) => None,
+            line if line.strip_prefix(b"event: ").is_some_and(is_known) => None,
             line => self.scrub.scrub(&String::from_utf8_lossy(line)),
         });
         let is_found = found.is_some();
@@ -152,6 +153,23 @@ impl Scrubber {
     }
 }
 
+/// Searches the strings of an error that is no frame: those of JSON, or the whole text. `None` if nothing was found.
+#[cfg(feature = "processor")]
+pub(crate) fn error(body: &[u8], scrub: &dyn Scrub) -> Option<Replacement> {
+    let text = String::from_utf8_lossy(body);
+    if serde_json::from_slice::<serde::de::IgnoredAny>(body).is_err() {
+        return scrub.scrub(&text);
+    }
+    let known = ShownTexts::default();
+    let mut found = document::search(&text, &[], &known, scrub);
+    let reason = found.reason.take();
+    let replacement = Replacement::text(found.changed(&known, |_| document::Shown::default())?);
+    Some(match reason {
+        Some(reason) => replacement.because(reason),
+        None => replacement,
+    })
+}
+
 /// The texts that blocks show in a frame. One that cannot be read shows none.
 fn shown(frame: &Frame, format: &dyn WireFormat, whole: bool) -> document::Shown {
     let mut decoded = Decoded::default();
@@ -165,7 +183,12 @@ fn shown(frame: &Frame, format: &dyn WireFormat, whole: bool) -> document::Shown
     }
 }
 
-/// Whether a key or a value is a word of letters, as those of the protocol are: no secret is one.
+/// Whether the name of an event is a word of the protocol.
+fn is_known(name: &[u8]) -> bool {
+    std::str::from_utf8(name).is_ok_and(words::is_known)
+}
+
+/// Whether a key or a value is a word of letters, as those of the protocol are.
 fn is_word(text: &str) -> bool {
     text.as_bytes().iter().all(is_letter)
 }

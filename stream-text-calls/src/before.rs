@@ -66,9 +66,9 @@ impl Before {
 
     fn byte(&mut self, plans: &Plans, options: &ScanOptions, byte: u8) {
         if self.list.is_on() {
-            self.found |= self.list.run(plans, &[byte]).is_some();
+            self.found |= self.list.run(plans, options, &[byte]).is_some();
         } else if byte == b'{' && self.in_list {
-            self.list.begin();
+            self.list.begin(false);
         }
         self.in_list = byte == b'[' || (self.in_list && byte.is_ascii_whitespace());
         match &mut self.object {

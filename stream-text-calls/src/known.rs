@@ -184,7 +184,9 @@ pub fn harmony() -> Dialect {
 pub fn gemma_tool_code() -> Dialect {
     Dialect::python("gemma-tool-code")
         .wrapper("```tool_code\n", "```")
-        .call("{print(?}{default_api.?}{name}{~}(", ")")
+        .call("{print(?}{~}{default_api.?}{name}{~}(", ")")
+        // To Python white space around the dot is none.
+        .also_call("{print(?}{~}default_api{~}.{~}{name}{~}(")
 }
 
 /// A fence named `tool_code` with a JSON call in it.

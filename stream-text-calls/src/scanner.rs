@@ -60,6 +60,8 @@ pub struct Scanner {
     pub(crate) taken: u64,
     /// A bare object that left as text.
     pub(crate) watch: Watch,
+    /// Nothing but white space has come.
+    pub(crate) is_blank: bool,
     /// What a marker would make a call of.
     pub(crate) before: Before,
     pub(crate) sections: u32,
@@ -114,6 +116,7 @@ impl Scanner {
             regions: Regions::default(),
             taken: 0,
             watch: Watch::default(),
+            is_blank: true,
             before: Before::default(),
             sections: 0,
             events: Vec::new(),
@@ -194,20 +197,22 @@ impl Scanner {
     /// The byte at `at` is text.
     pub(crate) fn skip_byte(&mut self) {
         let byte = self.buf.as_bytes()[self.at];
-        self.watch.run(&self.plans, &[byte]);
+        self.watch.run(&self.plans, &self.options, &[byte]);
         if self.marks_all() {
             self.before.run(&self.plans, &self.options, &[byte]);
         }
         if byte == b'{' && self.plans.has_bare && self.options.every_reading {
-            self.watch.begin();
+            self.watch.begin(self.is_blank);
         }
+        self.is_blank &= byte.is_ascii_whitespace();
         self.code.byte(byte);
         self.at += 1;
     }
 
     /// Everything up to `at + bytes` was reported.
     pub(crate) fn consume(&mut self, bytes: usize) {
-        self.watch.run(&self.plans, &self.buf.as_bytes()[self.at..self.at + bytes]);
+        self.watch.run(&self.plans, &self.options, &self.buf.as_bytes()[self.at..self.at + bytes]);
+        self.is_blank = false;
         self.before.interrupt();
         self.code.pass(&self.buf.as_bytes()[self.at..self.at + bytes]);
         self.at += bytes;

@@ -18,25 +18,26 @@ impl Scanner {
             let in_region = !self.regions.is_empty();
             let found = self.triggers.find(rest, self.reasoning, hidden, self.code.is_inline(), in_region);
             let text = found.map_or(rest, |found| &rest[..found]);
-            if let Some(colon) = self.watch.run(&self.plans, text) {
+            if let Some(until) = self.watch.run(&self.plans, &self.options, text) {
                 if self.marks_all() {
-                    self.before.run(&self.plans, &self.options, &rest[..colon]);
+                    self.before.run(&self.plans, &self.options, &rest[..until]);
                 }
-                self.code.pass(&rest[..colon]);
-                self.at += colon;
+                self.code.pass(&rest[..until]);
+                self.at += until;
                 self.becomes_call();
                 continue;
             }
             if self.plans.marks_all && self.options.every_reading {
                 self.before.run(&self.plans, &self.options, text);
             }
+            self.is_blank &= text.trim_ascii().is_empty();
             self.code.pass(text);
             let Some(found) = found else {
                 self.at = self.buf.len();
                 break;
             };
             self.at += found;
-            if rest[found] == b':' && self.watch.run(&self.plans, b":").is_some() {
+            if self.watch.ends_at(&self.plans, &self.options, rest[found]) {
                 self.becomes_call();
                 continue;
             }

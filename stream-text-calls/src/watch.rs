@@ -2,10 +2,12 @@
 
 use crate::dialect::{Body, Fields};
 use crate::json::decode;
+use crate::options::ScanOptions;
 use crate::set::Plans;
 
 /// Follows the text through one JSON object, each byte once. An object that has a name *and* arguments at its top is a call to
-/// parsers by pattern, whatever other keys it has; most objects have not, and none is held to find out.
+/// parsers by pattern, whatever other keys it has; most objects have not, and none is held to find out. An object that begins an answer needs no
+/// arguments, where its name is that of a tool that was offered (SGLang's parser for Llama 3).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Watch {
     state: Watched,
@@ -17,6 +19,10 @@ pub(crate) struct Watch {
     quote: u8,
     has_name: bool,
     has_arguments: bool,
+    /// The object begins the answer.
+    is_first: bool,
+    /// The value of the name that is being read, with its quotes; `None` of any other value.
+    name: Option<Vec<u8>>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,9 +44,9 @@ enum Watched {
 
 impl Watch {
     /// An object begins here, behind its brace; one that is followed already goes on.
-    pub(crate) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self, is_first: bool) {
         if self.state == Watched::Nothing {
-            *self = Self { state: Watched::Key, depth: 1, ..Self::default() };
+            *self = Self { state: Watched::Key, depth: 1, is_first, ..Self::default() };
         }
     }
 
@@ -49,19 +55,52 @@ impl Watch {
         self.state != Watched::Nothing
     }
 
-    /// Reads on; the place of the colon that would make the object a call. It is not passed.
-    pub(crate) fn run(&mut self, plans: &Plans, text: &[u8]) -> Option<usize> {
+    /// Reads on; the place of the colon, or of the quote behind a name, that would make the object a call. It is not passed.
+    pub(crate) fn run(&mut self, plans: &Plans, options: &ScanOptions, text: &[u8]) -> Option<usize> {
         for (at, &byte) in text.iter().enumerate() {
             if self.state == Watched::Nothing {
                 return None;
             }
-            if self.state == Watched::Colon && byte == b':' && self.is_call(plans) {
-                *self = Self::default();
+            if self.ends_at(plans, options, byte) {
                 return Some(at);
             }
+            self.named(byte);
             self.byte(byte);
         }
         None
+    }
+
+    /// Whether this byte, which is not passed, would make the object a call. Then the object is not followed any more.
+    pub(crate) fn ends_at(&mut self, plans: &Plans, options: &ScanOptions, byte: u8) -> bool {
+        let is_call = match self.state {
+            Watched::Colon if byte == b':' => self.is_call(plans),
+            Watched::InString if byte == self.quote => self.is_named(options),
+            _ => false,
+        };
+        if is_call {
+            *self = Self::default();
+        }
+        is_call
+    }
+
+    /// Takes the next byte of the value of a name.
+    fn named(&mut self, byte: u8) {
+        let Some(name) = self.name.as_mut() else { return };
+        let goes_on = match self.state {
+            Watched::Value => name.is_empty() && (byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'')),
+            _ => name.len() < LONGEST_KEY,
+        };
+        if !goes_on {
+            self.name = None;
+        } else if matches!(self.state, Watched::InString | Watched::EscapeInString) {
+            name.push(byte);
+        }
+    }
+
+    /// Whether the string that ends here names a tool that was offered.
+    fn is_named(&self, options: &ScanOptions) -> bool {
+        let name = self.name.as_ref().and_then(|name| decode(&[b"\"", &name[..], b"\""].concat()));
+        name.is_some_and(|name| options.schemas.offers(&name))
     }
 
     fn byte(&mut self, byte: u8) {
@@ -131,7 +170,9 @@ impl Watch {
         });
         let is =
             |names: fn(&Fields) -> &Vec<String>| fields.clone().any(|fields| names(fields).contains(&key));
-        self.has_name |= is(|fields| &fields.name);
+        let is_name = is(|fields| &fields.name);
+        self.name = (is_name && self.is_first).then(Vec::new);
+        self.has_name |= is_name;
         self.has_arguments |= is(|fields| &fields.arguments);
         self.has_name && self.has_arguments
     }

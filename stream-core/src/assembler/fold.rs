@@ -282,8 +282,12 @@ impl Fold {
         }
         let key = BlockKey::new(self.stage, u32::try_from(self.state.blocks.len()).unwrap_or(u32::MAX));
         let mut block = block(key);
+        let traits = self.format.traits();
         if let StreamBlock::Reasoning(text) = &mut block {
-            text.signed = self.format.traits().reasoning_is_signed;
+            text.signed = traits.reasoning_is_signed;
+        }
+        if let StreamBlock::Content(text) | StreamBlock::Reasoning(text) = &mut block {
+            text.mixed = traits.mixes_reasoning;
         }
         let known = self.choices.or_default(choice);
         known.open.insert(key);

@@ -221,11 +221,13 @@ pub struct TextBlock {
     text: String,
     pub(crate) spoken: bool,
     pub(crate) signed: bool,
+    pub(crate) mixed: bool,
 }
 
 impl TextBlock {
     fn new(key: BlockKey, choice: u32) -> Self {
-        Self { head: Head::new(key, choice), text: String::new(), spoken: false, signed: false }
+        let head = Head::new(key, choice);
+        Self { head, text: String::new(), spoken: false, signed: false, mixed: false }
     }
 
     /// The text so far. Empty where no policy [needs](crate::policy::Needs) this kind of text; [`StreamBlock::bytes`] counts it all the same.
@@ -245,6 +247,13 @@ impl TextBlock {
     #[must_use]
     pub fn is_signed(&self) -> bool {
         self.signed
+    }
+
+    /// Returns whether text and reasoning stand in one list, where a mark alone tells them apart (Gemini). Some programs put all of them
+    /// together without a look at the mark.
+    #[must_use]
+    pub fn is_mixed(&self) -> bool {
+        self.mixed
     }
 
     /// The key of the block, for effects.

@@ -14,7 +14,9 @@ use super::{Handle, Outcome, StreamProcessor};
 use crate::engine::{BuildError, Config, Engine, Input};
 use crate::error::BoxError;
 use crate::policy::{Chain, Stage};
-use crate::record::Observer;
+use crate::record::{Action, Cause, Decision, Observer};
+use crate::scrub;
+use crate::wire::Quoted;
 
 /// Builds a [`StreamProcessor`]: policies in order, settings, an observer.
 #[derive(Default)]
@@ -77,6 +79,46 @@ impl Builder {
         let parts: Vec<Bytes> = processor.collect().await;
         let body = parts.into_iter().next().unwrap_or_default();
         Ok(Whole { body, outcome: handle.outcome() })
+    }
+
+    /// What the policies leave of an error that the upstream sends in place of an answer, which is no answer of any API and which
+    /// no hook is shown: its strings without what policies [take out of every string](crate::policy::Needs::scrub). `None` if the error
+    /// [holds what a model said](crate::wire::Quoted) and a policy looks at something.
+    ///
+    /// ```
+    /// use stream_core::{StreamProcessor, Verdict, each_call};
+    ///
+    /// let builder = || StreamProcessor::builder().policy(each_call(|_, _| Verdict::Release));
+    /// let error = r#"{"detail":"Not Found"}"#;
+    /// assert_eq!(builder().error(error).as_deref(), Some(error.as_bytes()));
+    /// assert_eq!(builder().error(r#"{"detail":{"choices":[{}]}}"#), None);
+    /// ```
+    #[must_use]
+    pub fn error(mut self, body: impl Into<Bytes>) -> Option<Bytes> {
+        let mut body = body.into();
+        let needs = |stage: &Stage| stage.policy.needs(&self.config.request);
+        let looks = self.chain.iter().any(|stage| !stage.monitored && !needs(stage).is_nothing());
+        if looks && Quoted::in_json(&body).is_any() {
+            return None;
+        }
+        for stage in &self.chain {
+            let needs = needs(stage);
+            let found = needs.scrubs_frames().and_then(|scrub| scrub::error(&body, &**scrub));
+            let Some(found) = found else { continue };
+            let decision = Decision {
+                reason: found.reason.clone(),
+                bytes: body.len(),
+                enforced: !stage.monitored,
+                ..Decision::new(stage.name(), Action::Edited, Cause::Verdict)
+            };
+            if let Some(observer) = &mut self.observer {
+                observer.decision(&decision);
+            }
+            if !stage.monitored {
+                body = Bytes::from(found.body().to_owned());
+            }
+        }
+        Some(body)
     }
 
     fn core<S, B, E>(self, upstream: S) -> Result<Core, BuildError>

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Scrub, ShownTexts, logprobs};
+use super::{Scrub, ShownTexts, logprobs, words};
 use crate::json::{self, quote};
 
 /// What a search of a document found.
@@ -123,10 +123,11 @@ pub(super) fn search<'a>(
                 at = end_of_string(bytes, at);
                 let inner = document.get(start + 1..at - 1).unwrap_or_default();
                 let is_key = document[at..].trim_ascii_start().starts_with(':');
-                let is_word = is_key || WORDS.contains(&key);
                 if !is_key && !key.is_empty() {
                     decides = key_start;
                 }
+                let is_known = || at <= begins || decides >= ends || words::is_known(inner);
+                let is_word = is_key || (WORDS.contains(&key) && is_known());
                 (key, key_start) = if is_key { (inner, start) } else { ("", start) };
                 if is_word && super::is_word(inner) && !matches!(inner, "logprobs" | "logprobsResult") {
                     continue;
@@ -221,6 +222,6 @@ fn end_of_number(bytes: &[u8], start: usize) -> usize {
 /// Whole numbers up to this many digits count something.
 const SHORTEST: usize = 11;
 
-/// Keys whose values are words of the protocol, without which nobody could read the frame.
+/// Keys whose values are words of the protocol.
 const WORDS: [&str; 8] =
     ["type", "object", "role", "status", "finish_reason", "stop_reason", "finishReason", "blockReason"];

@@ -214,4 +214,6 @@ pub struct Traits {
     /// Reasoning carries a signature or an id that stands for its text (Anthropic, Responses): the text can be emptied, and
     /// never edited (rule 22).
     pub reasoning_is_signed: bool,
+    /// Text and reasoning stand in one list, where a mark alone tells them apart (Gemini): some programs put all of them together.
+    pub mixes_reasoning: bool,
 }

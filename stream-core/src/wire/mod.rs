@@ -19,6 +19,7 @@ pub mod openai_responses;
 mod outgoing;
 mod pieces;
 mod ping;
+mod quoted;
 mod sink;
 mod template;
 mod turn;
@@ -38,6 +39,7 @@ pub use odd::Odd;
 pub use outgoing::{Fate, Outgoing, Part};
 pub(crate) use outgoing::{STRAY, without_stray};
 pub use pieces::{Piece, PieceName};
+pub use quoted::Quoted;
 pub use writing::{Writer, WriterOptions};
 
 pub use crate::ending::{Ending, EndingKind};

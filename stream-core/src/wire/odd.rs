@@ -26,7 +26,8 @@ pub enum Odd {
     Order,
     /// An item has fields that its type does not have.
     Foreign,
-    /// A call would be read together with the call of another choice, by clients that go by the index of calls alone.
+    /// A call would be read together with the call of another choice, by clients that go by the index of calls alone, or by the position of
+    /// choices.
     Choices,
 }
 

@@ -21,8 +21,8 @@ pub(super) struct WireState<T = ()> {
     pub(super) normalise: bool,
     /// The request asked for several choices.
     pub(super) several: bool,
-    /// Calls that some clients would read together with those of another choice.
-    apart: BTreeSet<BlockKey>,
+    /// Calls that some clients would read together with those of another choice, or at another position than that of their choice.
+    pub(super) apart: BTreeSet<BlockKey>,
     pub(super) turns: TurnLedger<T>,
     pub(super) sink: Sink,
     /// The data of the last frame with token counts, written or not: an ending repeats the counts.

@@ -107,15 +107,16 @@ where
     }
 }
 
-/// An error is the upstream's own, and passes; but some providers put what the model said into it, and some programs read
-/// an answer without a look at its status. An error that could be one and cannot be read is replaced by the API's own.
+/// An error is the upstream's own, and passes without what policies take out of every string; but some providers put what the
+/// model said into it, and some programs read an answer without a look at its status. An error that is an answer is policed; an
+/// error that holds one, or could be one and cannot be read, is replaced by the API's own.
 async fn error<B>(response: Response<B>, facts: Facts, shared: Shared) -> Response<ResponseBody<B>>
 where
     B: Body + Send + 'static,
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    let (parts, body) = response.into_parts();
+    let (mut parts, body) = response.into_parts();
     if parts.status.is_informational() {
         // Behind an upgrade that nobody asked for anything can be said.
         return Refusal::unreadable(facts.api(), "a connection of another protocol").into_response();
@@ -146,11 +147,23 @@ where
         Ok(None) => return replace("a body that is too long"),
         Err(broken) => return Refusal::unreadable(api, &broken.to_string()).into_response(),
     };
+    let is_read = match look {
+        Look::Json if recognise::speaks(api, &body) => {
+            return whole::police(parts, body, facts, shared).await;
+        }
+        Look::Json => recognise::is_json(&body),
+        _ => recognise::is_prose(&body),
+    };
+    let policies = || shared.plan(&facts).builder(&facts, shared.config(), None);
+    if is_read && let Some(left) = policies().error(body.clone()) {
+        if left != body {
+            head::without_digests(&mut parts.headers);
+        }
+        return original(parts, left, None);
+    }
     match look {
-        Look::Json if recognise::speaks(&body) => whole::police(parts, body, facts, shared).await,
-        Look::Json if recognise::is_json(&body) => original(parts, body, None),
-        Look::Other if recognise::is_prose(&body) => original(parts, body, None),
         _ if may_pass => original(parts, body, None),
+        Look::Json if is_read => replace("JSON with parts of an answer in it"),
         Look::Json => replace("malformed JSON"),
         _ => replace("text in another encoding, or with parts of an answer in it"),
     }

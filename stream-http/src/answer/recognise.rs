@@ -4,8 +4,8 @@ use bytes::Bytes;
 use http::Response;
 use http::header::TRAILER;
 use http_body::Body;
-use serde_json::Value;
 use stream_core::sse::Framer;
+use stream_core::wire::Quoted;
 
 use super::{events, original, rest, whole};
 use crate::body::{BoxError, ResponseBody};
@@ -52,27 +52,11 @@ where
     }
 }
 
-/// Whether an error holds what a model said: an answer, or the call that a provider could not parse.
-pub(super) fn speaks(body: &[u8]) -> bool {
-    Api::of_whole(body).is_some()
-        || serde_json::from_slice(body).is_ok_and(|body: Value| match &body {
-            // Gemini's answers are lists now and then.
-            Value::Array(elements) => elements.iter().any(holds_output),
-            body => holds_output(body),
-        })
-}
-
-fn holds_output(body: &Value) -> bool {
-    let error = body.get("error").unwrap_or(&Value::Null);
-    let keys = [body, error].into_iter().filter_map(Value::as_object).flat_map(serde_json::Map::keys);
-    keys.map(String::as_str).any(is_output)
-}
-
-/// Whether a key is one under which an answer stands, as a lax parser compares keys, some of them beyond ASCII.
-fn is_output(key: &str) -> bool {
-    let letters = key.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase);
-    let letters = letters.filter(char::is_ascii_alphanumeric);
-    OUTPUT.contains(&letters.collect::<String>().as_str())
+/// Whether an error is the answer of an API, or holds nothing of one but the call that a provider could not parse, which chat's errors
+/// have a place for.
+pub(super) fn speaks(api: Api, body: &[u8]) -> bool {
+    let quoted = || Quoted::in_json(body);
+    Api::of_whole(body).is_some() || (api == Api::OpenAiChat && quoted().refused_call && !quoted().answer)
 }
 
 /// Whether a body is one JSON value to every parser.
@@ -89,19 +73,7 @@ pub(super) fn is_prose(body: &[u8]) -> bool {
         let said = text[at + word.len()..].trim_start();
         said.starts_with(['{', '['])
     });
-    !body.contains(&0) && !text.starts_with('\u{feff}') && !holds_events && !has_key_of_output(text)
-}
-
-/// Whether a text has a quoted key of output.
-fn has_key_of_output(text: &str) -> bool {
-    let mut quoted = text.split('"').skip(1).peekable();
-    while let Some(key) = quoted.next() {
-        let is_key = quoted.peek().is_some_and(|behind| behind.trim_start().starts_with(':'));
-        if is_key && key.len() <= LONGEST && is_output(key) {
-            return true;
-        }
-    }
-    false
+    !body.contains(&0) && !text.starts_with('\u{feff}') && !holds_events && !Quoted::in_text(text).is_any()
 }
 
 /// The API whose events these are, told by the first that tells.
@@ -125,13 +97,6 @@ where
     }
     None
 }
-
-/// The keys under which an answer, or a call, stands.
-const OUTPUT: [&str; 7] =
-    ["failedgeneration", "choices", "candidates", "output", "content", "toolcalls", "functioncall"];
-
-/// A string of prose that is longer is no such key.
-const LONGEST: usize = 64;
 
 /// How much of a stream of events is looked at, in bytes.
 const LOOKED_AT: usize = 64 << 10;

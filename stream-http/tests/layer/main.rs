@@ -4,6 +4,7 @@
 mod apis;
 mod call_tags;
 mod coding;
+mod errors;
 mod hostile;
 mod kit;
 mod leaving;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::Deserialize;
-use stream_core::{BlockKey, Channel, StreamState};
+use stream_core::{BlockKey, Channel, Chunk, StreamBlock, StreamState};
 
 use super::reading::{Reading, Stretch};
 use super::{Hit, Matcher, Patterns};
@@ -18,14 +18,16 @@ pub enum BlockEnds {
     /// At the end of its block. A match that goes on in the next block is cut there: what has left has left.
     Decide,
     /// Reasoning at the end of its block, everything else when more of its channel comes, or the stream ends. What
-    /// follows in its choice waits with it.
+    /// follows in its choice waits with it. Where [text and reasoning are mixed](stream_core::TextBlock::is_mixed), reasoning waits for
+    /// the text that comes next, too.
     #[default]
     ReasoningDecides,
     /// When more of its channel comes, or the stream ends. An answer waits for the end of the reasoning before it.
     Wait,
 }
 
-/// The texts of a stream, as clients put them together: one for each choice and channel, transcripts of speech apart.
+/// The texts of a stream, as clients put them together: one for each choice and channel, transcripts of speech apart. Text and reasoning
+/// that are [mixed](stream_core::TextBlock::is_mixed) are one text, in which each channel is a field.
 #[derive(Debug, Clone)]
 pub(crate) struct Lanes {
     patterns: Patterns,
@@ -43,6 +45,7 @@ impl Lanes {
     pub(crate) fn of(&mut self, key: BlockKey, state: &StreamState) -> Option<&mut Lane> {
         let block = state.block(key)?;
         let (channel, text) = (block.channel()?, block.as_text()?);
+        let channel = if text.is_mixed() { Channel::Content } else { channel };
         let name = (block.choice(), channel, text.is_spoken());
         let at = match self.lanes.binary_search_by_key(&name, |(name, _)| *name) {
             Ok(at) => at,
@@ -55,19 +58,52 @@ impl Lanes {
         self.lanes.get_mut(at).map(|(_, lane)| lane)
     }
 
-    /// Whether what is undecided of a block is decided at the block's end.
-    pub(crate) fn decides_at_end_of(&self, channel: Channel) -> bool {
-        match self.block_ends {
-            BlockEnds::Decide => true,
-            BlockEnds::ReasoningDecides => channel == Channel::Reasoning,
-            BlockEnds::Wait => false,
-        }
+    /// A block is over: what is undecided at its end may be decided there.
+    pub(crate) fn close(&mut self, block: &StreamBlock, state: &StreamState) -> Option<&mut Lane> {
+        let is_reasoning = block.channel()? == Channel::Reasoning;
+        let settles = match self.block_ends {
+            BlockEnds::Decide => Settles::All,
+            BlockEnds::ReasoningDecides if !is_reasoning => Settles::Nothing,
+            BlockEnds::ReasoningDecides => match mixed(block) {
+                Some(field) => Settles::Field(field),
+                None => Settles::All,
+            },
+            BlockEnds::Wait => Settles::Nothing,
+        };
+        let lane = self.of(block.key(), state)?;
+        lane.closes(block.key(), settles);
+        Some(lane)
     }
 
     /// All texts with their choices, in order.
     pub(crate) fn all(&mut self) -> impl Iterator<Item = (u32, &mut Lane)> {
         self.lanes.iter_mut().map(|((choice, ..), lane)| (*choice, lane))
     }
+}
+
+/// The fields that the text of a chunk stands in.
+pub(crate) fn fields(chunk: &Chunk, state: &StreamState) -> u16 {
+    let block = chunk.block().and_then(|key| state.block(key));
+    block.and_then(mixed).unwrap_or_else(|| chunk.fields())
+}
+
+/// The field of a channel in a text that is mixed of several.
+fn mixed(block: &StreamBlock) -> Option<u16> {
+    let is_mixed = block.as_text()?.is_mixed();
+    is_mixed.then_some(if block.channel() == Some(Channel::Reasoning) { THOUGHT } else { SAID })
+}
+
+const SAID: u16 = 1;
+const THOUGHT: u16 = 2;
+
+/// What is decided at the end of a block as if no more text came, though it may: what comes is still matched together with it, and of a match
+/// that goes on, the rest is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Settles {
+    Nothing,
+    /// One field, of all that have text.
+    Field(u16),
+    All,
 }
 
 /// One text, and its chunks that have not left.
@@ -175,17 +211,24 @@ impl Lane {
         false
     }
 
-    /// A block is over. With `settle`, all that has come is decided over as if no more came, though it may: what comes
-    /// is still matched together with it, and of a match that goes on, the rest is found.
-    pub(crate) fn closes(&mut self, key: BlockKey, settle: bool) {
+    /// A block is over.
+    fn closes(&mut self, key: BlockKey, settles: Settles) {
         self.open.remove(&key);
         self.turn();
-        if settle {
-            let scratch = &mut self.scratch;
-            self.first.settle(scratch);
-            self.fields.iter_mut().for_each(|(_, reading)| reading.settle(scratch));
-            if let Some(blocks) = &mut self.blocks {
-                blocks.reading.settle(scratch);
+        let scratch = &mut self.scratch;
+        match settles {
+            Settles::Nothing => {}
+            Settles::Field(field) => {
+                self.part_fields(SAID | THOUGHT);
+                let own = self.fields.iter_mut().filter(|(known, _)| *known == field);
+                own.for_each(|(_, reading)| reading.settle(&mut self.scratch));
+            }
+            Settles::All => {
+                self.first.settle(scratch);
+                self.fields.iter_mut().for_each(|(_, reading)| reading.settle(scratch));
+                if let Some(blocks) = &mut self.blocks {
+                    blocks.reading.settle(scratch);
+                }
             }
         }
     }

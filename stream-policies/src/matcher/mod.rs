@@ -45,7 +45,7 @@ use self::anchored::Anchored;
 pub(crate) use self::context::Lead;
 use self::gate::Gate;
 pub use self::lane::BlockEnds;
-pub(crate) use self::lane::{Lane, Lanes, Piece};
+pub(crate) use self::lane::{Lane, Lanes, Piece, fields};
 use self::literals::Literals;
 use self::machine::Machine;
 pub use self::pattern::Pattern;

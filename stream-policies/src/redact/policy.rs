@@ -12,7 +12,7 @@ use super::arguments::{self, Redacted};
 use super::strings::{JoinedChoices, Strings};
 use super::{AtLimit, Place, Preset, RedactSettings};
 use crate::SettingsError;
-use crate::matcher::{Hit, Lane, Lanes, OVER_LIMIT, Patterns, Piece, signed};
+use crate::matcher::{Hit, Lane, Lanes, OVER_LIMIT, Patterns, Piece, fields, signed};
 
 /// Takes secrets out of what the model says. See the [module](super).
 ///
@@ -56,7 +56,7 @@ impl Redact {
             ctx.send(chunk);
             return;
         };
-        if lane.push(key, chunk.fields(), text, signed::is_whole(key, state)) {
+        if lane.push(key, fields(&chunk, state), text, signed::is_whole(key, state)) {
             ctx.send(chunk);
             return;
         }
@@ -99,10 +99,7 @@ impl Redact {
     /// A block of text is complete: what is undecided at its end may be decided there.
     fn block_end(&mut self, state: &StreamState, ctx: &mut Context<'_>) {
         let Some(block) = state.just_completed() else { return };
-        let Some(channel) = block.channel() else { return };
-        let settles = self.lanes.decides_at_end_of(channel);
-        let Some(lane) = self.lanes.of(block.key(), state) else { return };
-        lane.closes(block.key(), settles);
+        let Some(lane) = self.lanes.close(block, state) else { return };
         release(lane, &self.patterns, &self.settings, state, ctx);
     }
 

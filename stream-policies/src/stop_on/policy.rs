@@ -10,7 +10,7 @@ use stream_core::{
 
 use super::{Ends, StopOnSettings, StopPlace};
 use crate::SettingsError;
-use crate::matcher::{BlockEnds, Lane, Lanes, Patterns, Piece, signed};
+use crate::matcher::{BlockEnds, Lane, Lanes, Patterns, Piece, fields, signed};
 
 /// Ends the stream at a phrase. See the [module](super).
 ///
@@ -75,7 +75,7 @@ impl StopOn {
             ctx.send(chunk);
             return Ok(());
         };
-        if lane.push(key, chunk.fields(), text, signed::is_whole(key, state)) {
+        if lane.push(key, fields(&chunk, state), text, signed::is_whole(key, state)) {
             ctx.send(chunk);
             return Ok(());
         }
@@ -144,13 +144,9 @@ impl SyncPolicy for StopOn {
     ) -> Result<(), PolicyError> {
         self.payload(chunk, state, ctx)?;
         if let Some(block) = state.just_completed()
-            && let Some(channel) = block.channel()
             && self.looks_at(block.key(), state)
         {
-            let settles = self.lanes.decides_at_end_of(channel);
-            if let Some(lane) = self.lanes.of(block.key(), state) {
-                lane.closes(block.key(), settles);
-            }
+            self.lanes.close(block, state);
             self.decide(block.key(), state, ctx);
         }
         if state.is_terminal() {

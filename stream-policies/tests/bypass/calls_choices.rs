@@ -39,6 +39,10 @@ fn legacy(choice: u32, name: &str, arguments: &str) -> String {
     chat::choice(choice, &format!(r#"{{"function_call":{{"name":"{name}","arguments":{arguments}}}}}"#))
 }
 
+fn role(choice: u32) -> String {
+    chat::choice(choice, r#"{"role":"assistant"}"#)
+}
+
 fn finish(choice: u32) -> String {
     data(&format!(
         r#"{{"id":"c","choices":[{{"index":{choice},"delta":{{}},"finish_reason":"tool_calls"}}]}}"#
@@ -152,10 +156,10 @@ fn harmless_calls_of_several_choices_leave_as_they_came() {
     let end = finish(0) + &finish(1) + chat::DONE;
     for body in [
         call(0, "ls", r#"{"path":"/"}"#) + &call(1, "rm", r#"{"path":"a"}"#) + &end,
-        call(1, "ls", r#"{"path":"/"}"#) + &call(0, "rm", r#"{"path":"a"}"#) + &end,
+        role(1) + &call(1, "ls", r#"{"path":"/"}"#) + &call(0, "rm", r#"{"path":"a"}"#) + &end,
         call(0, "ls", "") + &more(0, "{}") + &call(1, "ls", "") + &more(1, "[1]") + &end,
         call(0, "time", "") + &call(1, "date", "") + &end,
-        call(1, "time", "{}") + &call(0, "time", "") + &end,
+        role(1) + &call(1, "time", "{}") + &call(0, "time", "") + &end,
         chat::choice(0, r#"{"content":"Hm."}"#) + &call(1, "rm", "") + &end,
     ] {
         // One choice may pass another (rule 11).
@@ -168,6 +172,32 @@ fn harmless_calls_of_several_choices_leave_as_they_came() {
             assert_eq!((sorted(&ran.out), ran.edits), (sorted(&body), Vec::new()));
         }
     }
+}
+
+/// openai-python's `.stream()` takes the number of a choice for its position, and adds what it does not find behind the others: the next piece of the
+/// choice would be another one's.
+#[test]
+fn a_call_in_a_choice_that_comes_before_those_of_lower_numbers_is_read_whole() {
+    let ls = r#"{"path":"/"}"#;
+    for choice in [1, 2] {
+        let pieces = call(choice, "ls", "") + &more(choice, &ls[..4]) + &more(choice, &ls[4..]);
+        let first = pieces + &finish(choice);
+        let text = chat::choice(0, r#"{"content":"Hm."}"#);
+        leaves(&(first.clone() + &text + &finish(0) + chat::DONE), &[Call::function("ls", ls)]);
+        let behind = call(0, "rm", r#"{"path":"a"}"#) + &finish(0);
+        let both = [Call::function("ls", ls), Call::function("rm", r#"{"path":"a"}"#)];
+        leaves(&(first + &behind + chat::DONE), &both);
+        let legacy = legacy(choice, "ls", ls) + &finish(choice) + &text + &finish(0) + chat::DONE;
+        leaves(&legacy, &[Call::function("ls", ls)]);
+    }
+}
+
+/// Put together, these are the name of a tool that may not run.
+#[test]
+fn names_of_two_choices_are_read_by_nobody_together() {
+    let judged = [Call::function("ba", "{}"), Call::function("sh", r#"{"path":"a"}"#)];
+    let body = call(1, "ba", "{}") + &finish(1) + &call(0, "sh", r#"{"path":"a"}"#) + &finish(0) + chat::DONE;
+    leaves(&body, &judged);
 }
 
 /// What is set apart is recorded.

@@ -42,6 +42,35 @@ fn an_object_with_the_name_of_a_tool_needs_no_arguments() {
     withheld_if_offered("toolace", "[shell(a)]");
 }
 
+/// SGLang's parser for Llama 3 reads the object that an answer begins with, and asks for the name of a tool alone.
+#[test]
+fn an_object_that_begins_an_answer_is_no_call_by_a_name_behind_other_keys() {
+    let request = || Request::new().tool(Tool::new("shell")).tool(Tool::new("ls"));
+    let config = || of("llama-3").request(request());
+    for (text, left) in [
+        (r#"{"x": 1, "name": "shell"}"#, r#"{"x": 1, "name": "shell}"#),
+        (
+            "\n {\"x\": {\"name\": \"a\"}, \"name\" : \"shell\", \"y\": 2} on",
+            "\n {\"x\": {\"name\": \"a\"}, \"name\" : \"shell, \"y\": 2} on",
+        ),
+        (r#"{"x": "}", "\u006eame": "\u0073hell"}"#, r#"{"x": "}", "\u006eame": "\u0073hell}"#),
+    ] {
+        for (log, cut) in logs(&Script::new().text(text)) {
+            let view = gated_for(config(), &log, cut).view();
+            assert_eq!(view.choices[0].content, left, "{}, {cut:?}", log.name());
+        }
+        // Where it is not known which tools there are, any object with a name would be one.
+        passes_for(&of("llama-3"), &Script::new().text(text));
+    }
+    for text in [
+        r#"{"x": 1, "name": "Bob", "names": "shell"}"#,
+        r#"{"x": "name", "y": "shell", "z": {"a": 1, "name": "shell"}}"#,
+        r#"Tools: {"description": "lists", "name": "ls"}"#,
+    ] {
+        passes_for(&config(), &Script::new().text(text));
+    }
+}
+
 #[test]
 fn a_name_before_a_parameter_that_is_none_is_found() {
     withheld("glm-4.6", "<tool_call>shell<arg_key>\n</tool_call>");
@@ -78,6 +107,25 @@ fn white_space_before_the_arguments_of_a_python_call_is_none() {
     // vLLM takes the closing tag out, wherever it stands.
     withheld("llama-4", "<|python_start|>[shell<|python_end|>(a=1)]");
     withheld("llama-4", "<|python_start|><|python_end|>[shell(a=1)]");
+}
+
+#[test]
+fn white_space_around_the_dot_of_a_python_call_is_none() {
+    for call in [
+        "default_api .shell()",
+        "default_api. shell(a=1)",
+        "default_api \t.\u{a0}shell (a=1)",
+        "print(default_api .shell())",
+        "print( default_api.shell())",
+        "print( shell())",
+        "print (shell())",
+        "print\t( default_api . shell(a=1) )",
+    ] {
+        withheld("gemma-3", &format!("```tool_code\n{call}\n```"));
+    }
+    for call in ["default_api .ls(a=1)", "print( default_api. ls())", "print(ls(a=1))"] {
+        passes_for(&of("gemma-3"), &Script::new().text(format!("So. ```tool_code\n{call}\n``` on.")));
+    }
 }
 
 /// Hunyuan's parser finds every name and its arguments up to the closing tag.

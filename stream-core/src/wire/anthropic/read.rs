@@ -7,7 +7,7 @@ use crate::sse::Frame;
 use crate::wire::apis;
 use crate::wire::document::{Of, Spans, Value, utf8};
 use crate::wire::memory::odd_name;
-use crate::wire::{DecodeError, Decoded, Due, Odd};
+use crate::wire::{DecodeError, Decoded, Due, Odd, quoted};
 
 use super::block::{self, CHOICE};
 use super::grammar::{self, EVENT, MESSAGE, PROBE};
@@ -109,6 +109,7 @@ fn read(kind: Option<EventKind>, event: Value<'_>, into: &mut Decoded) -> Result
         Some(EventKind::Error) => {
             // Without an `error` the event itself is one.
             let error = event.get("error").unwrap_or(event);
+            quoted::none_in(into, event)?;
             Delta::stream(DeltaKind::Error(grammar::error(error))).at(error.span())
         }
         None => {
@@ -229,6 +230,10 @@ fn whole(message: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
     }
     if is_message {
         self::message(message, into)?;
+    }
+    if let Some(error) = error {
+        // The content of a message is policed; all of any other document is the error.
+        quoted::none_in(into, if is_message { error } else { message })?;
     }
     into.deltas.push(match error {
         Some(error) => Delta::stream(DeltaKind::Error(grammar::error(error))).at(error.span()),

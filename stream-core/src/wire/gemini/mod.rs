@@ -68,6 +68,7 @@ impl WireFormat for Gemini {
             text_after_call: true,
             finish_is_terminal: true,
             arguments_are_json: true,
+            mixes_reasoning: true,
             ..Traits::default()
         }
     }

@@ -9,7 +9,7 @@ use crate::delta::{
 };
 use crate::wire::apis;
 use crate::wire::document::{Of, Spans, Value, is_void, utf8};
-use crate::wire::{DecodeError, Decoded};
+use crate::wire::{DecodeError, Decoded, quoted};
 
 /// Reads the data of an event.
 pub(super) fn event(data: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
@@ -67,6 +67,8 @@ fn response(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> 
         into.deltas.push(Delta::stream(DeltaKind::Usage(usage(counts))).at(counts.span()));
     }
     if let Some(error) = response.get("error") {
+        // Candidates are policed; all of any other document is the error.
+        quoted::none_in(into, if response.get("candidates").is_some() { error } else { response })?;
         into.deltas.push(Delta::stream(DeltaKind::Error(upstream_error(error))).at(error.span()));
     }
     if into.deltas.len() == before {

@@ -17,6 +17,7 @@ mod calls;
 mod grammar;
 mod interleaved;
 mod pieces;
+mod positions;
 mod read;
 mod rebuild;
 mod templates;

@@ -16,6 +16,7 @@ use crate::json;
 use crate::sse::Frame;
 use crate::wire::apis;
 use crate::wire::document::{Of, Spans, Value};
+use crate::wire::quoted::{self, Quoted};
 use crate::wire::{DecodeError, Decoded, Odd};
 
 /// Reads a frame that has data.
@@ -143,10 +144,13 @@ impl ChunkReader<'_> {
         self.usage(chunk);
         let failed = chunk.get(FAILED);
         match chunk.get("error") {
-            Some(error) if !is_void(error.raw()) => self.error(error, failed),
+            Some(error) if !is_void(error.raw()) => {
+                self.beside_error(chunk, choices.is_some())?;
+                self.error(error, failed)?;
+            }
             _ if form == (Form::Chunk { is_error: true }) => {
                 let mut spans = Spans::default();
-                self.error(spans.decode(data, Of::Object(&ERROR), "an error")?, None);
+                self.error(spans.decode(data, Of::Object(&ERROR), "an error")?, None)?;
             }
             _ => self.failed_generation(failed),
         }
@@ -266,21 +270,33 @@ impl ChunkReader<'_> {
         self.into.deltas.push(Delta::stream(DeltaKind::Usage(counts)).at(usage.span()));
     }
 
-    fn error(&mut self, error: Value<'_>, beside: Option<Value<'_>>) {
+    /// Refuses an answer beside an error, where no choices are, which are policed.
+    fn beside_error(&self, chunk: Value<'_>, has_choices: bool) -> Result<(), DecodeError> {
+        let looks = self.into.memory.is_on && !has_choices;
+        let mut beside = chunk.members().filter(|(name, _)| looks && name != "error" && name != FAILED);
+        match beside.any(|(name, value)| Quoted::in_member(&name, value.raw()).is_any()) {
+            true => Err(quoted::refused()),
+            false => Ok(()),
+        }
+    }
+
+    fn error(&mut self, error: Value<'_>, beside: Option<Value<'_>>) -> Result<(), DecodeError> {
         let word = |field: Option<Value<'_>>| field.map(|field| Text::from(field.text()));
         self.failed_generation(error.get(FAILED).or(beside));
         let element = error.span();
         let error = if error.is_object() {
-            self.error_notes(error);
+            self.error_notes(error)?;
             UpstreamError {
                 code: word(error.get("code").or(error.get("type"))),
                 message: word(error.get("message")),
             }
         } else {
             // An error that is a bare string is its own message.
+            quoted::none_in(self.into, error)?;
             UpstreamError { code: None, message: word(Some(error)) }
         };
         self.into.deltas.push(Delta::stream(DeltaKind::Error(error)).at(element));
+        Ok(())
     }
 
     /// Reads the call that the provider refused.
@@ -292,16 +308,24 @@ impl ChunkReader<'_> {
         }
     }
 
-    /// Reads the fields in which routers wrap the provider's error with its refused call, as JSON or as text.
-    fn error_notes(&mut self, error: Value<'_>) {
-        for (name, value) in error.members() {
+    /// Reads the fields in which routers wrap the provider's error with its refused call, as JSON or as text. A refused call in a field
+    /// that a rebuilt error keeps, and an answer in any field, is refused.
+    fn error_notes(&mut self, error: Value<'_>) -> Result<(), DecodeError> {
+        let looks = self.into.memory.is_on;
+        for (name, value) in error.members().filter(|(name, _)| name != FAILED) {
             let raw = value.raw();
-            let wraps = name != FAILED && memmem::find(raw.as_bytes(), FAILED.as_bytes()).is_some();
-            if wraps && !KEPT_OF_ERROR.contains(&name.as_ref()) {
+            let quoted = if looks { Quoted::in_member(&name, raw) } else { Quoted::default() };
+            let is_kept = KEPT_OF_ERROR.contains(&name.as_ref());
+            if quoted.answer || (is_kept && quoted.refused_call) {
+                return Err(quoted::refused());
+            }
+            let names_it = memmem::find(raw.as_bytes(), FAILED.as_bytes()).is_some();
+            if !is_kept && (names_it || quoted.refused_call) {
                 let kind = opaque(&name, Runs::Unknown, raw.len());
                 self.into.deltas.push(Delta::new(0, Slot::None, kind).at(value.span()));
             }
         }
+        Ok(())
     }
 
     /// Adds the delta of a chunk without any: metadata, or an opaque document.

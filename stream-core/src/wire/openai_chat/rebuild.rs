@@ -94,22 +94,26 @@ impl ChatWriter {
             _ => {
                 let members = templates::members(part, data, index, true);
                 let apart = self.state.is_apart(part);
-                (!members.is_empty()).then(|| {
-                    let choice = self.choice(number, members, None);
-                    if apart && !self.state.by_position() { behind_others(number, choice) } else { choice }
-                })
+                (!members.is_empty()).then(|| self.choice_at(number, members, None, apart))
             }
         }
     }
 
     /// An item of `choices`; the first one of its number carries the role.
     pub(super) fn choice(&mut self, number: u32, members: Members, finish: Option<Finish>) -> String {
+        self.choice_at(number, members, finish, false)
+    }
+
+    /// As [`choice`](Self::choice), which stands `apart` from those of other choices at its position.
+    fn choice_at(&mut self, number: u32, members: Members, finish: Option<Finish>, apart: bool) -> String {
         let turn = self.state.turns.turn(number);
         let opens = !std::mem::replace(&mut turn.opened, true);
         let choice = templates::choice(number, opens, members, &finish.unwrap_or_default());
-        if !self.state.by_position() {
+        if !apart && !self.state.by_position() {
+            self.positions.add_one(number);
             return choice;
         }
+        self.positions.add_behind(number);
         behind_others(number, choice)
     }
 }

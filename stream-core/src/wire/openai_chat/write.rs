@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::calls::ChoiceCalls;
 use super::grammar::{self, Field};
 use super::interleaved::Interleaved;
+use super::positions::Positions;
 use super::rebuild::{CameChunk, error_name};
 use super::templates::{self, Finish, Members};
 use crate::delta::{CallFlavor, DeltaKind, Span};
@@ -27,6 +28,7 @@ pub(super) struct ChatWriter {
     /// The envelope of that chunk, once it was needed.
     envelope: Option<Object>,
     usage_left: bool,
+    pub(super) positions: Positions,
     /// A finish was dropped: an ending will be written in its place, with the usage behind it.
     unfinished: bool,
 }
@@ -74,6 +76,9 @@ impl ChatWriter {
     fn odd(&mut self, frame: &Frame, parts: &[Part]) -> Option<Odd> {
         if !self.state.normalise {
             return None;
+        }
+        if self.state.several {
+            self.state.apart.extend(self.positions.early_calls(parts));
         }
         let settled = self.state.turns.settle(parts);
         let misplaced = |part: &Part| {
@@ -147,6 +152,9 @@ impl ChatWriter {
         }
         for number in parts.iter().filter_map(|part| part.delta.choice).filter(|_| is_event) {
             self.state.turns.turn(number).opened = true;
+        }
+        if is_event {
+            self.positions.add(parts);
         }
     }
 

@@ -11,7 +11,7 @@ use crate::delta::{
 };
 use crate::wire::apis;
 use crate::wire::document::{Of, Spans, Value};
-use crate::wire::{DecodeError, Decoded, Odd, ping};
+use crate::wire::{DecodeError, Decoded, Odd, ping, quoted};
 
 /// Reads the data of one event.
 pub(super) fn event(line: Option<&str>, data: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
@@ -35,8 +35,7 @@ pub(super) fn event(line: Option<&str>, data: &[u8], into: &mut Decoded) -> Resu
 
 fn read(line: Option<&str>, event: &Event<'_>, len: usize, into: &mut Decoded) -> Result<(), DecodeError> {
     let Some(kind) = event.kind.as_deref() else {
-        into.deltas.push(untyped(event.get("error"), len));
-        return Ok(());
+        return untyped(event.value(), len, into);
     };
     // Some clients go by the `event` line and some by the type: an event with two different ones would be two events.
     if line.is_some_and(|line| line != kind && line.starts_with(PREFIX)) {
@@ -52,10 +51,13 @@ fn read(line: Option<&str>, event: &Event<'_>, len: usize, into: &mut Decoded) -
             into.mark((!ping::is_bare(event.value())).then_some(Odd::Foreign));
             Delta::stream(DeltaKind::Ping)
         }
-        (None, "error") => Delta::stream(DeltaKind::Error(match event.get("error") {
-            Some(error) => grammar::error(Some(error)),
-            None => grammar::error_fields(event.get("code"), event.get("message")),
-        })),
+        (None, "error") => {
+            quoted::none_in(into, event.value())?;
+            Delta::stream(DeltaKind::Error(match event.get("error") {
+                Some(error) => grammar::error(Some(error)),
+                None => grammar::error_fields(event.get("code"), event.get("message")),
+            }))
+        }
         (None, other) => foreign(other, len),
     };
     into.deltas.push(delta);
@@ -124,22 +126,24 @@ fn opening(response: Value<'_>, place: ItemPlace, into: &mut Decoded) -> Result<
 fn terminal(status: &str, response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
     meta(response, into);
     output(response, ItemPlace::Listed, into)?;
-    ends(status, response, into);
-    Ok(())
+    ends(status, response, into)
 }
 
 /// Adds the deltas at the end of every response.
-fn ends(status: &str, response: Value<'_>, into: &mut Decoded) {
+fn ends(status: &str, response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
     let finish = finish(status, response);
     let failed = finish.kind() == FinishKind::Error;
     into.deltas.push(Delta::new(0, Slot::None, DeltaKind::Finish(finish)));
     if let Some(usage) = grammar::usage(response) {
         into.deltas.push(Delta::stream(DeltaKind::Usage(usage)));
     }
+    let error = response.get("error");
+    error.map_or(Ok(()), |error| quoted::none_in(into, error))?;
     if failed {
-        into.deltas.push(Delta::stream(DeltaKind::Error(grammar::error(response.get("error")))));
+        into.deltas.push(Delta::stream(DeltaKind::Error(grammar::error(error))));
     }
     into.deltas.push(Delta::stream(DeltaKind::Terminal));
+    Ok(())
 }
 
 fn output(response: Value<'_>, place: ItemPlace, into: &mut Decoded) -> Result<(), DecodeError> {
@@ -234,12 +238,17 @@ fn other(event: &Event<'_>, name: &str, len: usize) -> Delta {
     Delta::new(0, slot, DeltaKind::Opaque { kind: name.into(), runs, bytes: len })
 }
 
-/// The delta of a document without a type: a bare error, or an opaque document.
-fn untyped(error: Option<Value<'_>>, bytes: usize) -> Delta {
-    match error {
+/// Adds the delta of a document without a type: a bare error, or an opaque document.
+fn untyped(document: Value<'_>, bytes: usize, into: &mut Decoded) -> Result<(), DecodeError> {
+    let error = document.get("error");
+    if error.is_some() {
+        quoted::none_in(into, document)?;
+    }
+    into.deltas.push(match error {
         Some(_) => Delta::stream(DeltaKind::Error(grammar::error(error))),
         None => foreign("unknown", bytes),
-    }
+    });
+    Ok(())
 }
 
 /// The delta of a frame of another format.
@@ -267,12 +276,11 @@ pub(super) fn decode_whole(body: &[u8], into: &mut Decoded) -> Result<(), Decode
 
 fn whole(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> {
     if response.get("object").is_none() && response.get("output").is_none() {
-        into.deltas.push(untyped(response.get("error"), response.raw().len()));
+        untyped(response, response.raw().len(), into)?;
         into.deltas.push(Delta::stream(DeltaKind::Terminal));
         return Ok(());
     }
     opening(response, ItemPlace::Whole, into)?;
     let status = response.word("status").unwrap_or(Cow::Borrowed("completed"));
-    ends(&status, response, into);
-    Ok(())
+    ends(&status, response, into)
 }
