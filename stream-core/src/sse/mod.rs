@@ -23,6 +23,7 @@ mod lines;
 pub use frame::Frame;
 pub(crate) use lines::{PlainEvent, has_separator};
 
+use std::borrow::Cow;
 use std::fmt;
 
 use bytes::{Buf as _, Bytes, BytesMut};
@@ -42,23 +43,31 @@ pub(crate) fn event(name: Option<&str>, json: &str, line_end: &str) -> Bytes {
         event.push_str(line_end);
     }
     event.push_str("data: ");
-    let json = json.trim_ascii();
-    if json.contains(['\r', '\n', '\u{85}', '\u{2028}', '\u{2029}']) {
-        for char in json.chars() {
-            match char {
-                '\r' | '\n' => event.push(' '),
-                '\u{85}' => event.push_str("\\u0085"),
-                '\u{2028}' => event.push_str("\\u2028"),
-                '\u{2029}' => event.push_str("\\u2029"),
-                other => event.push(other),
-            }
-        }
-    } else {
-        event.push_str(json);
+    let json = escaped(json.trim_ascii());
+    match json.contains(['\r', '\n']) {
+        true => event.extend(json.chars().map(|char| if matches!(char, '\r' | '\n') { ' ' } else { char })),
+        false => event.push_str(&json),
     }
     event.push_str(line_end);
     event.push_str(line_end);
     event.into()
+}
+
+/// JSON without raw separators that only some clients take for line ends: their escapes say the same.
+pub(crate) fn escaped(json: &str) -> Cow<'_, str> {
+    if !has_separator(json.as_bytes()) {
+        return Cow::Borrowed(json);
+    }
+    let mut all = String::with_capacity(json.len() + 16);
+    for char in json.chars() {
+        match char {
+            '\u{85}' => all.push_str("\\u0085"),
+            '\u{2028}' => all.push_str("\\u2028"),
+            '\u{2029}' => all.push_str("\\u2029"),
+            other => all.push(other),
+        }
+    }
+    Cow::Owned(all)
 }
 
 /// The borders of the frames of a stream.

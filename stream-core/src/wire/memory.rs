@@ -1,6 +1,6 @@
 //! The memory of a reader: whether a frame is plain depends on the frames before it (rule 28).
 
-use super::{DecodeError, Odd, anthropic, openai_responses};
+use super::{DecodeError, Odd, anthropic, openai_chat, openai_responses};
 use crate::delta::Delta;
 
 /// The record of the frames before.
@@ -10,6 +10,7 @@ pub(crate) struct Memory {
     pub(crate) is_on: bool,
     /// Whether the client may be that of any API, and a policy looks at the stream.
     pub(crate) any_api: bool,
+    pub(crate) chat: Option<Box<openai_chat::ChunkFields>>,
     pub(crate) messages: Option<Box<anthropic::MessageOrder>>,
     pub(crate) responses: Option<Box<openai_responses::ResponseOrder>>,
 }
@@ -30,16 +31,20 @@ impl Memory {
     /// Records a frame that differs from the one before it in a text, or in a piece of arguments, and in its number alone. Returns
     /// the reason why the frame is not plain, and when the frame is passed on.
     ///
-    /// The order of a response needs no more of such a frame than the number: the item has the same id, type and part.
+    /// The order of a response needs no more of such a frame than the number and the piece: the item has the same id, type and part.
     pub(crate) fn follow(
         &mut self,
         deltas: &[Delta],
         number: Option<u64>,
     ) -> Result<(Option<Odd>, Due), DecodeError> {
         number.into_iter().for_each(|number| self.counted(number));
-        match self.messages.as_mut().filter(|_| self.is_on) {
-            Some(messages) => messages.see(deltas),
-            None => Ok((None, Due::Now)),
+        if !self.is_on {
+            return Ok((None, Due::Now));
+        }
+        match (&mut self.messages, &mut self.responses) {
+            (Some(messages), _) => messages.see(deltas),
+            (None, Some(responses)) => Ok(responses.follow(deltas)),
+            (None, None) => Ok((None, Due::Now)),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The writer: the work that is the same in all formats, over the parts that a format supplies.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -12,7 +13,7 @@ use super::{Ending, EndingKind, Fate, Odd, Outgoing, Part, Writer, WriterOptions
 use crate::block::BlockKey;
 use crate::delta::DeltaKind;
 use crate::json;
-use crate::sse::Frame;
+use crate::sse::{self, Frame};
 
 /// The state of every writer for one response. `T` is the state of a format beside each turn.
 #[derive(Debug, Default)]
@@ -202,6 +203,14 @@ impl<G: Grammar> Writer for FormatWriter<G> {
             ending => grammar.body(&came, &body.parts, ending.map(Ending::message)).into(),
         };
         let state = grammar.state_mut();
+        let written = match std::str::from_utf8(&written).map(sse::escaped) {
+            // Clients that asked for a stream read a body line by line, and put the lines together without what parts them.
+            Ok(Cow::Owned(escaped)) if state.normalise => {
+                state.mark(Some(Odd::Lines));
+                escaped.into()
+            }
+            _ => written,
+        };
         state.normalised = state.normalised.filter(|_| untouched);
         state.turns.end();
         written

@@ -263,3 +263,18 @@ fn a_call_that_the_provider_runs_is_judged_by_its_name() {
     assert_eq!(run(rules(only.clone()), &body("web_search")).out, without);
     assert_eq!(run(rules(only), &body("web_fetch")).out, body("web_fetch"));
 }
+
+/// LangChain gives input to no call once another block has started, and reads what it has of the call: `/` of `/tmp`.
+#[test]
+fn a_block_that_starts_within_the_input_of_a_call_leaves_behind_the_call() {
+    let ls = r#"{"command":"ls","path":"/tmp"}"#;
+    let (first, rest) = ls.split_at(ls.len() - 5);
+    let result = open(1, r#"{"type":"web_search_tool_result","tool_use_id":"s","content":[]}"#) + &stop(1);
+    for block in [text(1, "hi"), result] {
+        let call = tool(0, "a", "shell") + &input(0, first);
+        let end = input(0, rest) + &stop(0);
+        let ran = run(ls_only, &(start() + &call + &block + &end + &self::end("tool_use")));
+        assert_eq!(ran.out, start() + &call + &end + &block + &self::end("tool_use"));
+        assert_eq!(ran.error, None);
+    }
+}

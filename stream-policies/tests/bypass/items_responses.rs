@@ -322,3 +322,93 @@ fn an_item_that_is_done_twice_closes_the_stream() {
         assert_eq!(ran.out.matches(r#""response.output_item.done""#).count(), 1, "{}", ran.out);
     }
 }
+
+/// Rule 28: a client that runs items as they are done reads the copy, whatever its type.
+#[test]
+fn an_item_that_is_done_as_a_type_nobody_knows_closes_the_stream() {
+    for kind in ["tool_call", "", "Function_Call", "image_generation_call", "function_call_output"] {
+        let open = created() + &added(0, &call("a", "ls", "")) + &arguments(0, "a", "{}");
+        let other = call("a", "rm", "{}").replacen("function_call", kind, 1);
+        let ran = run(ls_only, &(open + &done(0, &other) + &completed(&other)));
+        assert_eq!(ran.error, Some(ErrorKind::Ambiguous), "{kind}");
+        assert_eq!(ran.out, created() + &unreadable(), "{kind}");
+    }
+}
+
+/// pydantic-ai names the call of a server's tool by the id of the item and `-call`, and adds arguments to the call of that name.
+#[test]
+fn an_id_that_is_made_from_the_id_of_another_item_closes_the_stream() {
+    let ls = call("x-call", "ls", "");
+    let more = r#"{"type":"response.mcp_call_arguments.delta","item_id":"x","output_index":1,"delta":"{\"p\":\"evil\"}"}"#;
+    let ran = run(ls_only, &(created() + &added(0, &ls) + &done(0, &ls) + &named(&[more]) + &completed(&ls)));
+    assert_eq!(ran.error, Some(ErrorKind::Ambiguous));
+    assert_eq!(ran.out, created() + &added(0, &ls) + &done(0, &ls) + &unreadable());
+    let first = added(0, r#"{"type":"mcp_call","id":"x","name":"ls","arguments":"","server_label":"s"}"#);
+    let ran = run(ls_only, &(created() + &first + &added(1, &ls)));
+    assert_eq!(ran.error, Some(ErrorKind::Ambiguous));
+}
+
+/// The AI SDK finds the call that code belongs to by its index.
+#[test]
+fn code_of_a_servers_tool_at_the_index_of_a_call_closes_the_stream() {
+    for event in ["code_interpreter_call_code.delta", "mcp_call_arguments.delta"] {
+        let code = format!(r#"{{"type":"response.{event}","item_id":"a","output_index":0,"delta":"rm"}}"#);
+        let ran = run(ls_only, &(created() + &added(0, &call("a", "ls", "")) + &named(&[&code])));
+        assert_eq!((ran.out, ran.error), (created() + &unreadable(), Some(ErrorKind::Ambiguous)), "{event}");
+    }
+}
+
+/// LangChain gives arguments behind another item to no call, and reads what it has of the call: `/` of `/tmp`.
+#[test]
+fn items_that_interrupt_the_arguments_of_a_call_leave_behind_it() {
+    let json = r#"{"p":"/tmp"}"#;
+    let (a, b) = (call("a", "ls", json), call("b", "ls", json));
+    let opening = |index, id: &str| added(index, &call(id, "ls", ""));
+    let first = |index, id: &str| arguments(index, id, r#"{"p":"/"#);
+    let rest = |index, id: &str| arguments(index, id, r#"tmp"}"#);
+    let message = r#"{"type":"message","id":"m","role":"assistant","content":[]}"#;
+    let ran = run(
+        ls_only,
+        &(created()
+            + &opening(0, "a")
+            + &first(0, "a")
+            + &added(1, message)
+            + &rest(0, "a")
+            + &done(0, &a)
+            + &done(1, message)
+            + &completed(&[&a, message].join(","))),
+    );
+    let expected = created()
+        + &opening(0, "a")
+        + &first(0, "a")
+        + &rest(0, "a")
+        + &added(1, message)
+        + &done(0, &a)
+        + &done(1, message)
+        + &completed(&[&a, message].join(","));
+    assert_eq!((ran.out, ran.error), (expected, None));
+    let ran = run(
+        ls_only,
+        &(created()
+            + &opening(0, "a")
+            + &opening(1, "b")
+            + &first(0, "a")
+            + &first(1, "b")
+            + &rest(0, "a")
+            + &rest(1, "b")
+            + &done(1, &b)
+            + &done(0, &a)
+            + &completed(&[&*a, &*b].join(","))),
+    );
+    let expected = created()
+        + &opening(0, "a")
+        + &first(0, "a")
+        + &rest(0, "a")
+        + &opening(1, "b")
+        + &first(1, "b")
+        + &rest(1, "b")
+        + &done(1, &b)
+        + &done(0, &a)
+        + &completed(&[&*a, &*b].join(","));
+    assert_eq!((ran.out, ran.error), (expected, None));
+}

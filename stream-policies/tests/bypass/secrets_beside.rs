@@ -179,7 +179,10 @@ fn annotations_that_ride_on_text_are_searched_in_every_format() {
         + &of("content_part.done", &format!(r#""part":{}"#, part(&url)))
         + &responses::done(0, &message(&part(&url)))
         + &responses::completed(&message(&part(&url)));
-    let noted = chat::delta(&format!(r#"{{"content":"ok","annotations":[{url}]}}"#)) + &chat::end("stop");
+    let cited = format!(
+        r#"{{"type":"url_citation","url_citation":{{"title":"{KEY}","url":"https://x","start_index":0,"end_index":1}}}}"#
+    );
+    let noted = chat::delta(&format!(r#"{{"content":"ok","annotations":[{cited}]}}"#)) + &chat::end("stop");
     let sources = data(&format!(
         r#"{{"id":"c","citations":["https://x/{KEY}"],"choices":[{{"index":0,"delta":{{"content":"ok"}},"finish_reason":null}}]}}"#
     )) + &chat::end("stop");

@@ -161,7 +161,8 @@ impl MessageOrder {
             return Err(two_blocks());
         }
         let (is_call, filled) = (block.kind == OrderKind::Call, block.filled);
-        let half = self.last.filter(|last| is_call && *last != item && self.is_half(*last));
+        // LangChain assigns input to the block that started last, be it a call or not, and reads what it has of the call.
+        let half = self.last.filter(|last| *last != item && self.is_half(*last));
         let behind = !self.waiting.is_empty() || half.is_some();
         let lane = behind.then(|| self.first + self.waiting.len() as u64);
         self.blocks.insert(item, Block { lane, ..block });

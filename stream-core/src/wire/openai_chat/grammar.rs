@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
+use super::passed_over;
 use crate::delta::Delta;
 use crate::json::{self, Object};
 use crate::wire::document::{Of, Spans, Table, Value};
@@ -14,6 +15,7 @@ use crate::wire::document::{Of, Spans, Table, Value};
 pub(super) static CHUNK: Table = Table::new(&[
     ("id", Of::Leaf),
     ("object", Of::Leaf),
+    ("created", Of::Leaf),
     ("model", Of::Leaf),
     ("choices", Of::List(&Of::Object(&CHOICE))),
     ("usage", Of::Object(&TOKENS)),
@@ -21,6 +23,8 @@ pub(super) static CHUNK: Table = Table::new(&[
     ("error", Of::Object(&ERROR)),
     (FAILED, Of::Leaf),
     ("x_groq", Of::Object(&GROQ)),
+    // No field of this format: LangChain looks for it, where there are no choices.
+    ("chunk", Of::Leaf),
     // No field of this format: clients of Gemini look for it.
     ("candidates", Of::Leaf),
 ]);
@@ -188,9 +192,15 @@ pub(super) fn chunk<'d>(spans: &'d mut Spans, data: &'d [u8]) -> Option<Value<'d
     spans.probe(data, Of::Object(&CHUNK)).filter(|chunk| chunk.is_object())
 }
 
-/// The envelope of a chunk: the kept fields around the choices.
+/// The envelope of a chunk: the kept fields around the choices, where they are of their types.
 pub(super) fn envelope(chunk: Option<Value<'_>>) -> Object {
-    json::only(chunk.map_or("{}", Value::raw), &KEPT_OF_CHUNK)
+    let is_typed = |name: &str, raw: &str| match name {
+        "created" => passed_over::is_number(raw),
+        _ => passed_over::is_text(raw),
+    };
+    json::map(chunk.map_or("{}", Value::raw), |name, raw| {
+        (KEPT_OF_CHUNK.contains(&name) && is_typed(name, raw)).then_some(Cow::Borrowed(raw))
+    })
 }
 
 /// The provider's own word for the finish of a choice.

@@ -16,6 +16,7 @@ mod body;
 mod calls;
 mod grammar;
 mod interleaved;
+mod passed_over;
 mod pieces;
 mod positions;
 mod read;
@@ -27,6 +28,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub(super) use passed_over::ChunkFields;
 pub(super) use templates::error;
 
 use super::writer::FormatWriter;

@@ -9,6 +9,7 @@ use super::grammar::{
     self, CHUNK, ERROR, FAILED, Field, KEPT_OF_ERROR, SIGNATURES, SILENT, filled, has_role, integer, is_void,
     number, number_of,
 };
+use super::passed_over;
 use crate::delta::{
     Delta, DeltaKind, FinishKind, FinishReason, Restated, Runs, Slot, Span, Text, UpstreamError, Usage,
 };
@@ -154,12 +155,26 @@ impl ChunkReader<'_> {
             }
             _ => self.failed_generation(failed),
         }
+        if form != Form::Whole {
+            self.passed_over(chunk, before)?;
+        }
         if self.into.deltas.len() == before {
             self.nothing(chunk, data);
             return Ok(());
         }
         // A document without deltas is opaque, whatever its type; any other must have no type of another API.
         apis::one(self.into, chunk, &[], &apis::TYPES)
+    }
+
+    /// Marks a chunk that some clients pass over.
+    fn passed_over(&mut self, chunk: Value<'_>, before: usize) -> Result<(), DecodeError> {
+        let deltas = &self.into.deltas[before..];
+        let mut odd = passed_over::odd(chunk, deltas);
+        if self.into.memory.is_on && passed_over::speaks(chunk, deltas) {
+            odd = self.into.memory.chat.get_or_insert_default().see(chunk, deltas)?.or(odd);
+        }
+        self.into.mark(odd);
+        Ok(())
     }
 
     fn meta(&mut self, chunk: Value<'_>) {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::grammar::{self, FAILED, Field, KEPT_OF_ERROR};
+use super::passed_over;
 use super::templates::{self, Finish, Members};
 use super::write::ChatWriter;
 use crate::delta::DeltaKind;
@@ -49,7 +50,10 @@ impl ChatWriter {
             let Some(part) = &normal else { continue };
             match &part.delta.kind {
                 _ if !left => {}
-                DeltaKind::Usage(_) => usage = Some(part.delta.site.element.slice(came.data)),
+                DeltaKind::Usage(_) => {
+                    let raw = part.delta.site.element.slice(came.data);
+                    usage = Some(raw).filter(|raw| passed_over::are_counts(raw));
+                }
                 DeltaKind::Error(_) => error = Some(self::error(part, parts, came.data)),
                 _ => events.extend(self.rebuilt_part(part, came.data, index)),
             }
@@ -63,7 +67,10 @@ impl ChatWriter {
             }
         }
         let name = frame.and_then(error_name);
-        let known = grammar::envelope(came.chunk);
+        let mut known = grammar::envelope(came.chunk);
+        if self.state.odd.is_some() {
+            known = self.like_others(known);
+        }
         let envelope = if known.is_empty() { self.envelope() } else { known.clone() };
         if events.is_empty() && usage.is_some() {
             events.push(String::new());

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::grammar::{Field, SIGNATURES, is_void};
+use super::passed_over::is_extra;
 use super::write::ChatWriter;
 use crate::delta::{CallDelta, CallFlavor, Channel, Delta, DeltaKind, Slot};
 use crate::ending::Ending;
@@ -48,7 +49,8 @@ fn call(call: &CallDelta, fate: Fate, raw: &str, index: Option<u64>, numbered: b
     let numbered = object! { "index": index.filter(|_| numbered) };
     if fate == Fate::Kept {
         let kept = json::map(raw, |name, value| match name {
-            "id" | "type" | "extra_content" => Some(Cow::Borrowed(value)),
+            "extra_content" => Some(Cow::Borrowed(value)).filter(|value| is_extra(value)),
+            "id" | "type" => Some(Cow::Borrowed(value)),
             name if name == body => Some(json::only(value, &["name", "arguments", "input"]).finish().into()),
             _ => None,
         });
@@ -64,7 +66,8 @@ fn call(call: &CallDelta, fate: Fate, raw: &str, index: Option<u64>, numbered: b
         "type": call.name.as_ref().map(|_| body),
         body: Raw(function(call, input)),
     };
-    numbered.and(&item).and(&json::only(raw, &["extra_content"])).finish()
+    let extra = json::member(raw, "extra_content").filter(|extra| is_extra(extra));
+    numbered.and(&item).maybe("extra_content", extra).finish()
 }
 
 /// The body of a call: its name, if there is one, and its arguments in `field`.

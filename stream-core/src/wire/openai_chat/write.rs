@@ -1,5 +1,7 @@
 //! Writing a stream: original bytes where nothing changed, patched or rebuilt chunks where something did.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use super::calls::ChoiceCalls;
@@ -27,6 +29,8 @@ pub(super) struct ChatWriter {
     opening_has_choice: bool,
     /// The envelope of that chunk, once it was needed.
     envelope: Option<Object>,
+    /// The raw `object` of the first chunk with payload.
+    object: Option<String>,
     usage_left: bool,
     pub(super) positions: Positions,
     /// A finish was dropped: an ending will be written in its place, with the usage behind it.
@@ -42,6 +46,10 @@ impl ChatWriter {
     fn remember(&mut self, data: &Bytes, parts: &[Part]) {
         if !self.opening_has_choice {
             self.remember_opening(data, parts);
+        }
+        if self.object.is_none() && parts.iter().any(|part| part.came() && part.delta.kind.is_payload()) {
+            let data = std::str::from_utf8(data).unwrap_or_default();
+            self.object = Some(json::member(data, "object").unwrap_or_default().to_owned());
         }
         self.state.remember_usage(data, parts);
     }
@@ -192,6 +200,19 @@ impl ChatWriter {
         let opening = self.opening.as_deref().and_then(|data| grammar::chunk(&mut spans, data));
         let came = grammar::envelope(opening);
         self.envelope.insert(templates::envelope(came, templates::CHUNK)).clone()
+    }
+
+    /// An envelope with the `object` of the other chunks: some clients pass over those of another.
+    pub(super) fn like_others(&self, envelope: Object) -> Object {
+        let Some(object) = &self.object else { return envelope };
+        let envelope = envelope.finish();
+        let has = json::member(&envelope, "object").is_some();
+        let is_told = !object.is_empty();
+        let own = json::map(&envelope, |name, raw| match name {
+            "object" => is_told.then_some(Cow::Borrowed(object.as_str())),
+            _ => Some(Cow::Borrowed(raw)),
+        });
+        own.maybe("object", Some(object.as_str()).filter(|_| is_told && !has))
     }
 
     /// Writes a frame, in the order of [`Interleaved`].

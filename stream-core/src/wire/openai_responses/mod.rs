@@ -30,6 +30,7 @@ mod read;
 mod rebuild;
 mod source;
 mod templates;
+mod turns;
 mod whole;
 mod write;
 

@@ -12,12 +12,13 @@ use super::action::ToolAction;
 use super::grammar::{self, Event};
 use super::item::{self, ItemReader, SUMMARY};
 use super::kinds::{Act, EventType, ItemType, PartType, Role, Subject};
-use crate::delta::{Slot, Text};
+use super::turns::ItemTurns;
+use crate::delta::{Delta, Slot, Text};
 use crate::few::Few;
 use crate::json;
 use crate::wire::document::Value;
 use crate::wire::memory::odd_name;
-use crate::wire::{DecodeError, Odd};
+use crate::wire::{DecodeError, Due, Odd};
 
 /// The items of an upstream response.
 #[derive(Debug, Default)]
@@ -33,6 +34,7 @@ pub(crate) struct ResponseOrder {
     unopened: bool,
     /// The items by their ids. One provider gives every event of an item another id.
     ids: ItemIds,
+    turns: ItemTurns,
 }
 
 /// The items by their ids. Most responses have one item, which needs no map.
@@ -82,10 +84,10 @@ impl ResponseOrder {
         line: Option<&str>,
         kind: &str,
         event: &Event<'_>,
-    ) -> Result<Option<Odd>, DecodeError> {
+    ) -> Result<(Option<Odd>, Due), DecodeError> {
         // The fold closes the stream on a delta after the end.
         if self.ended {
-            return Ok(None);
+            return Ok((None, Due::Now));
         }
         let named = odd_name(&mut self.named, line, kind);
         let sequence = self.number(event.get("sequence_number"));
@@ -93,7 +95,18 @@ impl ResponseOrder {
             Some(name) => self.response_event(name, event)?,
             None => None,
         };
-        Ok(odd.or(sequence).or(named))
+        let due = match event.known {
+            _ if self.ended => self.turns.end(),
+            Some(EventType { subject: Subject::Response, .. }) => Due::Now,
+            known => event.output_index.map_or(Due::Now, |item| self.turns.see(item, known, event)),
+        };
+        Ok((odd.or(sequence).or(named).or(waits(due)), due))
+    }
+
+    /// Records an event that differs from the one before it in its text, or in its piece of arguments, alone.
+    pub(crate) fn follow(&mut self, deltas: &[Delta]) -> (Option<Odd>, Due) {
+        let due = deltas.first().map_or(Due::Now, |delta| self.turns.follow(delta));
+        (waits(due), due)
     }
 
     /// The highest `sequence_number` so far.
@@ -235,10 +248,14 @@ impl ResponseOrder {
     fn of_tool(&mut self, name: &str, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
         let index = self.speaks_of(event)?;
         let known = self.known(index);
-        if matches!(Role::of_event(name), Role::Call(_)) {
-            if known.kind.as_deref().is_some_and(|kind| !name.starts_with(kind)) {
-                return Err(other_type());
-            }
+        let role = Role::of_event(name);
+        // Some clients assign the code or the arguments of a server's tool to the call at the same index.
+        if matches!(role, Role::Call(_) | Role::Server)
+            && known.kind.as_deref().is_some_and(|kind| !name.starts_with(kind))
+        {
+            return Err(other_type());
+        }
+        if matches!(role, Role::Call(_)) {
             known.action.get_or_insert_default().writes(name, event)?;
         }
         Ok(None)
@@ -284,7 +301,7 @@ impl ResponseOrder {
         })
     }
 
-    fn claim<I: AsRef<str> + Into<Text>>(&mut self, id: Option<I>, index: u32) -> Result<(), DecodeError> {
+    fn claim<I: AsRef<str>>(&mut self, id: Option<I>, index: u32) -> Result<(), DecodeError> {
         let Some(id) = id else { return Ok(()) };
         match self.ids.owner(id.as_ref()) {
             Some(owner) if owner != index => {
@@ -292,6 +309,12 @@ impl ResponseOrder {
             }
             Some(_) => Ok(()),
             None => {
+                let id = id.as_ref();
+                let base = id.strip_suffix(OF_CALL).and_then(|base| self.ids.owner(base));
+                let call = self.ids.owner(&format!("{id}{OF_CALL}"));
+                if base.or(call).is_some_and(|owner| owner != index) {
+                    return Err(DecodeError::ambiguous("ids of their own", "one that is made from another"));
+                }
                 self.ids.claim(id.into(), index);
                 Ok(())
             }
@@ -323,14 +346,22 @@ impl KnownItem {
     }
 }
 
-/// Whether a copy of an item has another type. The fold itself refuses a copy of another kind of block.
+/// Whether a copy of an item has another type. The fold itself refuses a call or a text for a block of another kind.
 fn is_other(kind: &str, again: &str) -> bool {
     kind != again
         && match (Role::of(kind), Role::of(again)) {
-            (Role::Call(_), Role::Call(_)) => true,
+            (Role::Call(_), Role::Call(_)) | (_, Role::Server | Role::Unknown) => true,
             (one, other) => one.has_parts() && other.has_parts(),
         }
 }
+
+/// The oddness of an event that is passed on behind later ones.
+fn waits(due: Due) -> Option<Odd> {
+    matches!(due, Due::Opens | Due::In(_)).then_some(Odd::Order)
+}
+
+/// What pydantic-ai puts behind the id of a server's tool to name its call.
+const OF_CALL: &str = "-call";
 
 /// The type of a part within its item.
 fn kind_of(part: Value<'_>) -> Result<Cow<'_, str>, DecodeError> {

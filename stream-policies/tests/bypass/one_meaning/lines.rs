@@ -2,10 +2,10 @@
 
 use stream_core::{Action, Odd};
 use stream_policies::judge::rules::{Otherwise, Rule, RulesSettings};
-use stream_policies::{Pattern, RedactSettings, Rules, ToolGate};
+use stream_policies::{Passthrough, Pattern, RedactSettings, Rules, ToolGate};
 
 use crate::kit::chat::{DONE, call, end, text};
-use crate::kit::{data, gemini, run};
+use crate::kit::{data, gemini, run, whole};
 
 /// A gate that denies `rm`.
 fn no_rm() -> ToolGate {
@@ -142,4 +142,27 @@ fn comments_and_an_error_by_name_leave_as_they_came() {
         + "event: error\n"
         + &data(r#"{"error":{"message":"overloaded"}}"#);
     leaves(&body, 0, &body);
+}
+
+/// google-genai for Python reads an answer that is no stream of events line by line, and puts the lines together without what
+/// parts them: a secret with a separator in it is the secret.
+#[test]
+fn a_separator_in_a_whole_answer_leaves_as_its_escape() {
+    let redact =
+        || RedactSettings::default().pattern(Pattern::regex("key", "SECRET-[0-9]{4}")).build().unwrap();
+    for (separator, escape) in [("\u{85}", "\\u0085"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029")] {
+        let answer = |text: &str| {
+            format!(
+                r#"{{"candidates":[{{"content":{{"parts":[{{"text":"{text}"}}],"role":"model"}},"finishReason":"STOP","index":0}}]}}"#
+            )
+        };
+        let came = answer(&format!("SECRET-{separator}1234"));
+        let leaves = answer(&format!("SECRET-{escape}1234"));
+        for (came, leaves) in [(came.clone(), leaves.clone()), (format!("[{came}]"), format!("[{leaves}]"))] {
+            let ran = whole(redact, &came);
+            assert_eq!(ran.out, leaves);
+            assert_eq!(ran.edits(), [(Action::Normalised, Odd::Lines.to_string().as_str())]);
+            assert_eq!(whole(|| Passthrough, &came).out, came);
+        }
+    }
 }

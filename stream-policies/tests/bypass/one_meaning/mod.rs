@@ -4,4 +4,5 @@
 mod chat;
 mod gemini;
 mod lines;
+mod passed_over;
 mod pings;
