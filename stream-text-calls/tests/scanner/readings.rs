@@ -307,6 +307,25 @@ fn behind_a_call_of_one_dialect_the_others_look_on() {
     );
 }
 
+/// A parser that takes the marker out first reads one name of the word before it and the name behind it. How much of the call has come does not
+/// matter.
+#[test]
+fn a_word_before_a_marker_that_makes_another_name_breaks_it_in_every_cut() {
+    let set = DialectSet::new().with(known::mistral());
+    let list = r#"[{"name": "ls", "arguments": {}}]"#;
+    let seen = every_cut(&set, &ScanOptions::strict(), &format!("so a[TOOL_CALLS]{list} so"));
+    assert_eq!(
+        seen,
+        [text("so a"), unparsed("[TOOL_CALLS]", ProblemKind::BehindCall, 4), text(&format!("{list} so"))]
+    );
+    let seen = every_cut(&set, &ScanOptions::strict(), &format!("so a [TOOL_CALLS]{list}"));
+    let called = r#"{"name": "ls", "arguments": {}}"#;
+    assert_eq!(
+        seen,
+        [text("so a "), markup("[TOOL_CALLS]["), call("mistral", "ls", "{}", called), markup("]")]
+    );
+}
+
 /// Parsers strip what they find between their markers.
 #[test]
 fn white_space_around_a_name_is_no_part_of_it() {
