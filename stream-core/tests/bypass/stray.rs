@@ -3,7 +3,7 @@
 
 use stream_core::policy_fn;
 
-use crate::kit::{data, named, no_calls, out};
+use crate::kit::{SendAll, data, named, no_calls, out};
 use crate::{chat, chat_end};
 
 const CHAT_CALL: &str =
@@ -25,6 +25,19 @@ fn a_line_that_is_all_a_lenient_client_reads_leaves_as_an_event() {
     let event = "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ok\"}}]}\n\n";
     let stream = |event: &str| chat(r#"{"role":"assistant"}"#) + event + &chat_end("stop");
     assert_eq!(out(stream(&format!(": note\n {event}")), no_calls()), stream(event));
+}
+
+/// Rule 28: no client reads anything from it, and as an event of its own every client would fail on it.
+#[test]
+fn a_line_that_no_client_can_read_does_not_become_an_event() {
+    let stray = " {\"id\":\"a\"b\"}\n\n";
+    assert_eq!(out(named(&[START]) + stray + &named(&STOP), SendAll), named(&[START]) + &named(&STOP));
+    let created = r#"{"type":"response.created","sequence_number":0,"response":{"id":"r","object":"response","status":"in_progress","output":[]}}"#;
+    let failed = r#"{"type":"response.failed","sequence_number":1,"response":{"id":"r","object":"response","status":"failed","output":[]}}"#;
+    let left = out(named(&[created]) + stray + &named(&[failed]), SendAll);
+    assert_eq!(left, named(&[created, failed]));
+    let whole = chat(r#"{"role":"assistant"}"#) + &chat_end("stop");
+    assert_eq!(out(chat(r#"{"role":"assistant"}"#) + stray + &chat_end("stop"), SendAll), whole);
 }
 
 /// A tail that cannot be read is dropped, whoever would have read it.

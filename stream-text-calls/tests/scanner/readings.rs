@@ -1,7 +1,7 @@
 //! Under a guard the readings of other parsers count: markers inside of calls, lists in one tag, and text that becomes a
 //! marker when a call behind it is taken out.
 
-use stream_text_calls::{DialectSet, ProblemKind, ScanOptions, Scanner, known};
+use stream_text_calls::{DialectSet, Event, ProblemKind, ScanOptions, Scanner, known};
 
 use crate::seen::{Seen, call, every_cut, markup, text, unparsed};
 
@@ -324,6 +324,32 @@ fn a_word_before_a_marker_that_makes_another_name_breaks_it_in_every_cut() {
         seen,
         [text("so a "), markup("[TOOL_CALLS]["), call("mistral", "ls", "{}", called), markup("]")]
     );
+}
+
+/// A start tells what came before the name is over, whatever has come behind it.
+#[test]
+fn the_start_of_a_call_has_an_id_only_if_the_id_stands_before_the_name() {
+    let set = DialectSet::new().with(known::mistral());
+    for (object, id) in [
+        (r#"{"name": "ls", "id": "a", "arguments": {}}"#, None),
+        (r#"{"id": "a", "name": "ls", "arguments": {}}"#, Some("a".to_owned())),
+    ] {
+        let written = format!("[TOOL_CALLS][{object}]");
+        for (at, _) in written.char_indices() {
+            let (head, tail) = written.split_at(at);
+            let mut scanner = Scanner::new(&set, ScanOptions::strict());
+            let mut events: Vec<Event> = scanner.push(head).collect();
+            events.extend(scanner.push(tail));
+            let starts: Vec<_> = events
+                .iter()
+                .filter_map(|event| match event {
+                    Event::CallStart(start) => Some(start.id.clone()),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(starts, [id.clone()], "{head:?} | {tail:?}");
+        }
+    }
 }
 
 /// Parsers strip what they find between their markers.
