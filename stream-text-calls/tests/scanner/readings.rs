@@ -352,6 +352,18 @@ fn the_start_of_a_call_has_an_id_only_if_the_id_stands_before_the_name() {
     }
 }
 
+/// A tag in a value whose quotes hold the closers is none, which shows behind the quotes: nothing behind the call has been reported as a part of it by
+/// then.
+#[test]
+fn a_call_ends_in_what_began_like_a_tag_in_its_value_in_every_cut() {
+    let set = DialectSet::new().with(known::anthropic());
+    let written = r#"<invoke name="ls"><parameter name="s"><parameter "</parameter></invoke>"#;
+    assert_eq!(
+        every_cut(&set, &ScanOptions::new(), &format!("{written} so\"<x")),
+        [call("anthropic", "ls", r#"{"s":"<parameter \""}"#, written), text(" so\"<x")]
+    );
+}
+
 /// Parsers strip what they find between their markers.
 #[test]
 fn white_space_around_a_name_is_no_part_of_it() {

@@ -344,6 +344,17 @@ fn inserted_parts_of_a_frame_keep_their_side_of_it() {
 }
 
 /// Rule 21.
+/// Rule 20: the message has its end.
+#[test]
+fn behind_the_terminal_marker_nothing_is_made() {
+    Client::new()
+        .send(message_start() + &message_stop())
+        .insert(inserted_text("Hi"))
+        .drop(start_text(0) + &text(0, "secret") + &stop(0))
+        .send(message_stop())
+        .got(message_start() + &message_stop() + &message_stop());
+}
+
 #[test]
 fn no_text_is_inserted_after_a_call() {
     let call = start_call(0, "a") + &input(0, "{}") + &stop(0);
