@@ -64,7 +64,7 @@ impl MessagesWriter {
         match self.state.odd {
             None => Some(EventFrame { frame, came: None }),
             // Lines that no client can read.
-            Some(_) if parts.is_empty() => None,
+            Some(_) if !parts.iter().any(Part::came) => None,
             Some(_) => {
                 let normal = normal::frame(&frame, self.state.sink.is_named_or(&frame))?;
                 Some(EventFrame { frame: normal, came: Some(frame) })

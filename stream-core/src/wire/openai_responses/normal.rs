@@ -120,7 +120,7 @@ impl ResponsesWriter {
         // From here on numbers may differ from the upstream's.
         self.touched = true;
         // Lines that no client can read.
-        if parts.is_empty() {
+        if !parts.iter().any(Part::came) {
             return None;
         }
         let data = writer::data(&frame)?;
