@@ -96,7 +96,7 @@ impl Scanner {
         self.events.push(Event::CallStart(CallStart {
             dialect: Arc::clone(&self.plans.dialects[call.plan].dialect),
             name: call.name.clone().unwrap_or_default(),
-            id: call.machine.id(text),
+            id: call.machine.id_before_name(text),
             at: self.base + (self.at + start) as u64,
             section: call.section,
         }));

@@ -58,6 +58,11 @@ impl Before {
         self.found || self.list.is_on() || self.object.is_some()
     }
 
+    /// Whether the text ends in a word.
+    pub(crate) fn has_word(&self) -> bool {
+        self.words.iter().any(|word| !word.is_empty())
+    }
+
     /// Whether the word before a marker makes another name of one behind it.
     pub(crate) fn joins(&self, options: &ScanOptions, name: &str) -> bool {
         let joined = |word: &Vec<u8>| options.may_run(&format!("{}{name}", String::from_utf8_lossy(word)));

@@ -17,13 +17,14 @@ pub(crate) enum Decision {
     },
 }
 
-/// Runs the candidates of one place. The one that shows first what it is wins, of several the first.
+/// Runs the candidates of one place. The one that shows first what it is wins, of several the first. Where the name matters as well, the decision
+/// waits for the name, as far as the window reaches.
 pub(crate) fn decide(
     machines: &mut Vec<Machine>,
     plans: &Plans,
     options: &ScanOptions,
     text: &[u8],
-    ended: bool,
+    (ended, needs_name): (bool, bool),
 ) -> Decision {
     let mut waits = false;
     let mut through = 0;
@@ -64,6 +65,10 @@ pub(crate) fn decide(
     }
     let first = machines.iter().filter_map(|machine| machine.confirmed).min();
     if let Some(at) = machines.iter().position(|machine| machine.confirmed == first && first.is_some()) {
+        let is_unnamed = machines[at].outcome.is_none() && machines[at].name(text).is_none();
+        if needs_name && is_unnamed && text.len() < WINDOW && !ended {
+            return Decision::Wait;
+        }
         return Decision::Take(Box::new(machines.swap_remove(at)));
     }
     if let (Some((_, at)), false) = (unsure, waits) {

@@ -81,7 +81,7 @@ pub struct CallStart {
     pub dialect: Arc<Dialect>,
     /// The tool's name.
     pub name: String,
-    /// The call's id, where the dialect writes one before the arguments.
+    /// The call's id, where one stands before the name or beside it.
     pub id: Option<String>,
     /// Where the call begins.
     pub at: u64,

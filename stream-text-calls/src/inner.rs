@@ -64,6 +64,12 @@ impl Scanner {
         self.unread(self.seam.plan(), end, ProblemKind::InterruptedMarker);
     }
 
+    /// Whether a marker stands here behind a word that may make another name of the one behind it.
+    pub(crate) fn may_join(&self) -> bool {
+        let text = &self.buf.as_bytes()[self.at..];
+        self.before.has_word() && text.starts_with(MISTRAL.as_bytes())
+    }
+
     /// Whether a marker stands here that makes a call of what stands before it, or another name of the one behind it.
     pub(crate) fn makes_call(&self, decision: &Decision) -> bool {
         let text = &self.buf.as_bytes()[self.at..];

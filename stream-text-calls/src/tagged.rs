@@ -228,7 +228,8 @@ impl Tagged {
             Awaited::Between { open, close } => {
                 [open, close].into_iter().flatten().filter_map(|matcher| matcher.unsure).min()
             }
-            Awaited::Value(_) => None,
+            // A tag of the same name may turn out to be none, and the closer to stand in its quotes.
+            Awaited::Value(value) => value.open.is_some().then_some(value.pos),
         }
     }
 

@@ -11,9 +11,10 @@ use crate::scanner::{Scanner, Section, State};
 impl Scanner {
     /// Runs what may stand here; takes the first that shows what it is, or lets the text go.
     pub(crate) fn pending(&mut self, ended: bool) -> bool {
+        let needs_name = self.marks_all() && self.may_join();
         let State::Pending(machines) = &mut self.state else { return false };
         let text = &self.buf.as_bytes()[self.at..];
-        let decision = decide(machines, &self.plans, &self.options, text, ended);
+        let decision = decide(machines, &self.plans, &self.options, text, (ended, needs_name));
         if self.marks_all() && self.makes_call(&decision) {
             self.break_marker();
             return true;
@@ -69,7 +70,7 @@ impl Scanner {
         let State::Between(machines, section) = &mut self.state else { return false };
         let section = *section;
         let text = &self.buf.as_bytes()[self.at..];
-        match decide(machines, &self.plans, &self.options, text, ended) {
+        match decide(machines, &self.plans, &self.options, text, (ended, false)) {
             Decision::Wait => false,
             Decision::Take(machine) => {
                 self.take(*machine, Some(section));

@@ -1,6 +1,6 @@
 //! What the fold refuses, since no policy could judge it: other names for a known call, and words after the end.
 
-use stream_core::ErrorKind;
+use stream_core::{ErrorKind, Verdict, each_call};
 
 use crate::kit::{SendAll, data, named, no_calls, run};
 use crate::{chat, chat_call, chat_end};
@@ -42,6 +42,21 @@ fn an_annotation_after_the_terminal_marker_closes_the_stream_and_stays_back() {
         assert_eq!(ran.outcome.error.map(|error| error.kind()), Some(ErrorKind::AfterTerminal), "{late}");
         assert_eq!(ran.out, end, "{late}");
     }
+}
+
+/// Rule 28: the text block has taken the number of the call. The fold gives the input to the call, clients to the text or to nothing.
+#[test]
+fn input_for_the_number_that_a_text_block_took_from_a_call_closes_the_stream() {
+    let start = r#"{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","content":[],"model":"x","usage":{"input_tokens":1,"output_tokens":1}}}"#;
+    let call = r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"ls","input":{}}}"#;
+    let text =
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}"#;
+    let input = r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\":1}"}}"#;
+    let ran = run(named(&[start, call, text, input]), each_call(|_, _| Verdict::Release));
+    assert_eq!(ran.outcome.error.map(|error| error.kind()), Some(ErrorKind::Ambiguous));
+    let unreadable = r#"{"type":"error","error":{"type":"api_error","message":"the upstream's answer could not be read"}}"#;
+    // The call is held, and nobody has judged it.
+    assert_eq!(ran.out, named(&[start, text, unreadable]));
 }
 
 #[test]

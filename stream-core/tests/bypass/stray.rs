@@ -1,9 +1,9 @@
 //! Lines that are no event beside those that are (rule 9): a lenient client reads them, so that they are a part of
 //! their own.
 
-use stream_core::policy_fn;
+use stream_core::{ChunkKind, policy_fn};
 
-use crate::kit::{data, named, no_calls, out};
+use crate::kit::{SendAll, data, named, no_calls, out};
 use crate::{chat, chat_end};
 
 const CHAT_CALL: &str =
@@ -25,6 +25,41 @@ fn a_line_that_is_all_a_lenient_client_reads_leaves_as_an_event() {
     let event = "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ok\"}}]}\n\n";
     let stream = |event: &str| chat(r#"{"role":"assistant"}"#) + event + &chat_end("stop");
     assert_eq!(out(stream(&format!(": note\n {event}")), no_calls()), stream(event));
+}
+
+/// Rule 28: no client reads anything from it, and as an event of its own every client would fail on it.
+#[test]
+fn a_line_that_no_client_can_read_does_not_become_an_event() {
+    let stray = " {\"id\":\"a\"b\"}\n\n";
+    assert_eq!(out(named(&[START]) + stray + &named(&STOP), SendAll), named(&[START]) + &named(&STOP));
+    let created = r#"{"type":"response.created","sequence_number":0,"response":{"id":"r","object":"response","status":"in_progress","output":[]}}"#;
+    let failed = r#"{"type":"response.failed","sequence_number":1,"response":{"id":"r","object":"response","status":"failed","output":[]}}"#;
+    let left = out(named(&[created]) + stray + &named(&[failed]), SendAll);
+    assert_eq!(left, named(&[created, failed]));
+    let beside = policy_fn(|chunk, _, ctx| {
+        if chunk.kind() == ChunkKind::Opaque {
+            let _ = ctx.insert("so");
+        }
+        ctx.send(chunk);
+        Ok(())
+    });
+    let made = named(&[
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"so"}}"#,
+        r#"{"type":"content_block_stop","index":0}"#,
+    ]);
+    assert_eq!(out(named(&[START]) + stray + &named(&STOP), beside), named(&[START]) + &made + &named(&STOP));
+    let whole = chat(r#"{"role":"assistant"}"#) + &chat_end("stop");
+    assert_eq!(out(chat(r#"{"role":"assistant"}"#) + stray + &chat_end("stop"), SendAll), whole);
+}
+
+/// Rule 28: a client that reads such a line may not read the `event` line beside it. What was judged without a type is written without one.
+#[test]
+fn an_event_line_gives_no_type_to_a_line_that_only_lenient_clients_read() {
+    let untyped = TOOL_USE.replacen(r#""type":"content_block_start","#, "", 1);
+    let body = format!("event: content_block_start\n\tdata: {untyped}\n\n");
+    let left = out(named(&[START]) + &body + &named(&STOP), SendAll);
+    assert_eq!(left, named(&[START]) + &data(&untyped) + &named(&STOP));
 }
 
 /// A tail that cannot be read is dropped, whoever would have read it.

@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
-use stream_core::{Config, ErrorKind, Limits, StreamProcessor, wire};
+use stream_core::{Config, ErrorKind, Limits, Passthrough, StreamProcessor, wire};
 
 use crate::kit::{SendAll, named};
 use stream_testkit::{Script, WireKind};
@@ -109,6 +109,23 @@ async fn a_frame_of_another_format_in_a_stream_is_closed_with_an_error() {
             }
         }
     }
+}
+
+/// Rule 28: the `event` line is of the named API and the data of another. A writer that goes by the data would begin a stream of that other API.
+#[tokio::test]
+async fn a_frame_with_the_line_of_one_format_and_the_data_of_another_closes_the_stream() {
+    let body = "event: message_start\ndata: {\"type\":\"response.created\",\"response\":{}}\n\n";
+    let kind = WireKind::AnthropicMessages;
+    let config = Config::default().format(wire::named(kind.name()).unwrap());
+    let (out, outcome) = process(config.clone(), body.as_bytes()).await;
+    assert_eq!(String::from_utf8(out.concat()).unwrap(), failure_alone(kind));
+    let error = outcome.unwrap().error.unwrap();
+    assert_eq!(error.to_string(), "upstream: expected an event of type MessageStart, found another type");
+
+    // Where no policy looks, nothing is read that two clients could read in two ways.
+    let upstream = stream::iter([Ok::<_, std::convert::Infallible>(Bytes::from(body))]);
+    let processor = StreamProcessor::builder().policy(Passthrough).config(config).build(upstream).unwrap();
+    assert_eq!(processor.collect::<Vec<_>>().await.concat(), body.as_bytes());
 }
 
 /// Rule 24: `stream: false` is no way around the named format either.

@@ -1,11 +1,10 @@
 //! An engine, driven to its end: the one place here that knows how.
 
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use stream_core::engine::{Input, Output};
-use stream_core::{Chain, Config, Decision, Engine, ErrorKind, Observer};
+use stream_core::{Chain, Config, Decision, Engine, ErrorKind};
 
 /// What came of a stream.
 #[derive(Debug, PartialEq)]
@@ -35,10 +34,8 @@ pub(super) fn drive<'a>(
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> Driven {
     let mut engine = Engine::new(config, chain).expect("policies that work together");
-    let recorded = Recorded::default();
-    engine.observe(Box::new(recorded.clone()));
     let mut pieces = pieces.into_iter();
-    let mut bytes = Vec::new();
+    let (mut bytes, mut decisions) = (Vec::new(), Vec::new());
     let mut ended = false;
     loop {
         match engine.poll() {
@@ -54,18 +51,10 @@ pub(super) fn drive<'a>(
             Output::Done => break,
             other => unreachable!("no policy here asks a judge: {other:?}"),
         }
-        engine.decisions();
+        decisions.append(&mut engine.decisions());
     }
-    let decisions = std::mem::take(&mut *recorded.0.lock().unwrap_or_else(PoisonError::into_inner));
+    // What was still held is dropped last.
+    decisions.append(&mut engine.decisions());
     let error = engine.error().map(stream_core::Error::kind);
     Driven { bytes, decisions, error, format: engine.format().map_or("openai-chat", |format| format.name()) }
-}
-
-#[derive(Clone, Default)]
-struct Recorded(Arc<Mutex<Vec<Decision>>>);
-
-impl Observer for Recorded {
-    fn decision(&mut self, decision: &Decision) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(decision.clone());
-    }
 }

@@ -7,9 +7,9 @@ use stream_core::{Assembler, Config, wire};
 use super::plan::{Plan, split};
 use crate::{Fragments, Script, WireKind};
 
-/// A script's whole answer says what its stream says, in all formats.
+/// A script's whole answer says what its stream says.
 ///
-/// Each line of the text is an item of the script; the plan says which.
+/// Each line of the text is an item of the script; the plan says which, and in which format, or in all of them.
 ///
 /// # Panics
 ///
@@ -17,14 +17,16 @@ use crate::{Fragments, Script, WireKind};
 pub fn whole(data: &[u8]) {
     let (mut plan, text) = split(data);
     let text = String::from_utf8_lossy(text);
-    let size = 1 + plan.below(24);
+    let number = plan.number();
+    let size = 1 + number % 24;
     let mut script =
         Script::new().text_fragments(Fragments::Chars(size)).argument_fragments(Fragments::Chars(size));
     for (number, line) in text.lines().take(MOST).enumerate() {
         script = item(script, &mut plan, number, line);
     }
-    for kind in WireKind::ALL {
-        let (streamed, whole) = (said(kind, &script, false), said(kind, &script, true));
+    let planned = WireKind::ALL.get(number / 24 % 5);
+    for kind in planned.map_or(&WireKind::ALL[..], std::slice::from_ref) {
+        let (streamed, whole) = (said(*kind, &script, false), said(*kind, &script, true));
         assert_eq!(streamed, whole, "{kind}");
     }
 }

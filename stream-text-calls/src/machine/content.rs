@@ -28,6 +28,18 @@ impl Machine {
         }
     }
 
+    /// The call's id, if it stands before the name.
+    pub(crate) fn id_before_name(&self, text: &[u8]) -> Option<String> {
+        let stands_before = match &self.payload {
+            Some(Payload::Object(object)) => {
+                let start = |range: &Option<Range<usize>>| range.as_ref().map(|range| range.start);
+                start(&object.id) < start(&object.name)
+            }
+            _ => true,
+        };
+        self.id(text).filter(|_| stands_before)
+    }
+
     /// The call's id, as far as it is known.
     pub(crate) fn id(&self, text: &[u8]) -> Option<String> {
         match &self.payload {

@@ -1,7 +1,7 @@
 //! Under a guard the readings of other parsers count: markers inside of calls, lists in one tag, and text that becomes a
 //! marker when a call behind it is taken out.
 
-use stream_text_calls::{DialectSet, ProblemKind, ScanOptions, Scanner, known};
+use stream_text_calls::{DialectSet, Event, ProblemKind, ScanOptions, Scanner, known};
 
 use crate::seen::{Seen, call, every_cut, markup, text, unparsed};
 
@@ -304,6 +304,63 @@ fn behind_a_call_of_one_dialect_the_others_look_on() {
             markup("</tool_call>"),
             text(&format!(" or {rm}")),
         ]
+    );
+}
+
+/// A parser that takes the marker out first reads one name of the word before it and the name behind it. How much of the call has come does not
+/// matter.
+#[test]
+fn a_word_before_a_marker_that_makes_another_name_breaks_it_in_every_cut() {
+    let set = DialectSet::new().with(known::mistral());
+    let list = r#"[{"name": "ls", "arguments": {}}]"#;
+    let seen = every_cut(&set, &ScanOptions::strict(), &format!("so a[TOOL_CALLS]{list} so"));
+    assert_eq!(
+        seen,
+        [text("so a"), unparsed("[TOOL_CALLS]", ProblemKind::BehindCall, 4), text(&format!("{list} so"))]
+    );
+    let seen = every_cut(&set, &ScanOptions::strict(), &format!("so a [TOOL_CALLS]{list}"));
+    let called = r#"{"name": "ls", "arguments": {}}"#;
+    assert_eq!(
+        seen,
+        [text("so a "), markup("[TOOL_CALLS]["), call("mistral", "ls", "{}", called), markup("]")]
+    );
+}
+
+/// A start tells what came before the name is over, whatever has come behind it.
+#[test]
+fn the_start_of_a_call_has_an_id_only_if_the_id_stands_before_the_name() {
+    let set = DialectSet::new().with(known::mistral());
+    for (object, id) in [
+        (r#"{"name": "ls", "id": "a", "arguments": {}}"#, None),
+        (r#"{"id": "a", "name": "ls", "arguments": {}}"#, Some("a".to_owned())),
+    ] {
+        let written = format!("[TOOL_CALLS][{object}]");
+        for (at, _) in written.char_indices() {
+            let (head, tail) = written.split_at(at);
+            let mut scanner = Scanner::new(&set, ScanOptions::strict());
+            let mut events: Vec<Event> = scanner.push(head).collect();
+            events.extend(scanner.push(tail));
+            let starts: Vec<_> = events
+                .iter()
+                .filter_map(|event| match event {
+                    Event::CallStart(start) => Some(start.id.clone()),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(starts, [id.clone()], "{head:?} | {tail:?}");
+        }
+    }
+}
+
+/// A tag in a value whose quotes hold the closers is none, which shows behind the quotes: nothing behind the call has been reported as a part of it by
+/// then.
+#[test]
+fn a_call_ends_in_what_began_like_a_tag_in_its_value_in_every_cut() {
+    let set = DialectSet::new().with(known::anthropic());
+    let written = r#"<invoke name="ls"><parameter name="s"><parameter "</parameter></invoke>"#;
+    assert_eq!(
+        every_cut(&set, &ScanOptions::new(), &format!("{written} so\"<x")),
+        [call("anthropic", "ls", r#"{"s":"<parameter \""}"#, written), text(" so\"<x")]
     );
 }
 

@@ -15,6 +15,10 @@ use super::write::MessagesWriter;
 impl MessagesWriter {
     /// Writes waiting insertions before a finish, and the notice where the turn is emptied (rule 21).
     pub(super) fn complete(&mut self, out: &mut Vec<Bytes>) {
+        if self.state.turns.has_ended() {
+            // A second terminal marker.
+            return;
+        }
         self.settle(true, out);
         let is_open = !self.state.turns.turn(CHOICE).is_finished();
         if let Some(text) = is_open.then(|| self.state.turns.notice(CHOICE)).flatten() {
@@ -64,6 +68,7 @@ impl MessagesWriter {
     pub(super) fn insert(&mut self, kind: &DeltaKind, out: &mut Vec<Bytes>) {
         match kind {
             DeltaKind::Text { text, .. } if text.is_empty() => {}
+            kind if self.state.turns.has_ended() => self.state.unplaced += text_of(kind).len(),
             DeltaKind::Text { .. } | DeltaKind::Call(_) => {
                 self.waiting.push_back(kind.clone());
                 self.settle(false, out);

@@ -60,7 +60,9 @@ pub(super) fn delta_oddness(kind: Option<&str>, delta: Value<'_>) -> Result<Opti
 pub(super) fn frame(frame: &Frame, named: bool) -> Option<Frame> {
     let data = writer::data(frame)?;
     let data = std::str::from_utf8(&data).ok()?;
-    let (kind, json) = event(frame.event(), data);
+    // A line that only lenient clients read is judged by itself: an `event` line beside it gives it no type.
+    let line = frame.event().filter(|_| frame.data_bytes().is_some());
+    let (kind, json) = event(line, data);
     sink::frame(kind.as_deref().filter(|_| named), &json)
 }
 

@@ -214,7 +214,9 @@ impl MessageOrder {
         // Some clients assign input of a block that is no call to the call that started last.
         let is_input =
             matches!(said, DeltaKind::Call(_)) && (block.kind == OrderKind::Call || self.last.is_some());
-        if is_late || (is_input && self.last != Some(item)) {
+        // A text block may have taken the number of the call.
+        let is_others = self.last != Some(item) || block.kind == OrderKind::Text;
+        if is_late || (is_input && is_others) {
             return Err(DecodeError::ambiguous(
                 "input of the call that started last",
                 "more of another block",

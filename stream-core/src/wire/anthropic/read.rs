@@ -146,6 +146,9 @@ impl EventKind {
                 Err(DecodeError::new(format!("an event of type {other:?}"), format!("{kind:?}")))
             }
             (Some(kind), _) => Ok(Some(kind)),
+            (None, Some(other)) if word.is_some() && other.is_own() => {
+                Err(DecodeError::new(format!("an event of type {other:?}"), "another type"))
+            }
             // A bare error, and an error whose own type stands in place of the event's.
             (None, _) if word.is_none() && event.get("error").is_some() => Ok(Some(Self::Error)),
             (None, Some(Self::Error)) => Ok(Some(Self::Error)),

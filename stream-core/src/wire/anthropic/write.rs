@@ -10,6 +10,7 @@ use crate::delta::{Channel, DeltaKind, FinishReason, Usage};
 use crate::json;
 use crate::sse::Frame;
 use crate::wire::sink::Sink;
+use crate::wire::template::MadeEvent;
 use crate::wire::turn::{RefusalRule, Turn, Weight};
 use crate::wire::writer::{self, Grammar, WireState};
 use crate::wire::{Fate, Odd, Outgoing, Part, WriterOptions};
@@ -62,6 +63,8 @@ impl MessagesWriter {
         self.state.enter(&frame, frame.odd(), parts);
         match self.state.odd {
             None => Some(EventFrame { frame, came: None }),
+            // Lines that no client can read.
+            Some(_) if !parts.iter().any(Part::came) => None,
             Some(_) => {
                 let normal = normal::frame(&frame, self.state.sink.is_named_or(&frame))?;
                 Some(EventFrame { frame: normal, came: Some(frame) })
@@ -326,6 +329,14 @@ impl Grammar for MessagesWriter {
         let usage = self.known_usage();
         self.emit(templates::message_delta(&StopFields::refusal(message), &usage), out);
         self.emit(templates::message_stop(), out);
+    }
+
+    /// Writes a made event, with a name where the events of the stream have names. Clients that go by names know an error by its name
+    /// alone.
+    fn emit(&mut self, event: MadeEvent, out: &mut Vec<Bytes>) {
+        let sink = &mut self.state.sink;
+        let name = event.name.filter(|name| sink.is_named() || *name == "error");
+        sink.event(name, &event.data.finish(), out);
     }
 
     fn is_idle(&self) -> bool {

@@ -119,6 +119,10 @@ impl ResponsesWriter {
         }
         // From here on numbers may differ from the upstream's.
         self.touched = true;
+        // Lines that no client can read.
+        if !parts.iter().any(Part::came) {
+            return None;
+        }
         let data = writer::data(&frame)?;
         let (name, json) = event(frame.event(), std::str::from_utf8(&data).ok()?);
         let json = self.with_own_id(json, parts);

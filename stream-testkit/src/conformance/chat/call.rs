@@ -8,10 +8,10 @@ use super::super::{
     report::Log,
 };
 
-/// The calls of a choice, in the order they opened. A strict client knows them by index alone.
+/// The calls of a choice, in the order they opened. A strict client knows them by index alone; the legacy call has none.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    calls: Vec<(u64, CallView)>,
+    calls: Vec<(Option<u64>, CallView)>,
 }
 
 impl Calls {
@@ -54,8 +54,7 @@ impl Calls {
             if name.is_empty() {
                 log.broken(Rule::CallIdentity, "expected the function_call to open with a name, found none");
             }
-            self.calls
-                .push((LEGACY_INDEX, CallView { name, kind: LEGACY.to_owned(), ..CallView::default() }));
+            self.calls.push((None, CallView { name, kind: LEGACY.to_owned(), ..CallView::default() }));
         }
         if let Some((_, call)) = self.calls.iter_mut().find(|(_, call)| call.kind == LEGACY) {
             call.arguments.push_str(text(function, "arguments").unwrap_or_default());
@@ -82,14 +81,15 @@ impl Calls {
             let found = brief(delta.get("index"));
             let message = format!("expected a call index, found {found}");
             log.deviates(Rule::Index, Deviation::CallWithoutIndex, message);
-            let next = self.calls.last().map_or(0, |(index, _)| index + 1);
+            let last = self.calls.iter().rev().find_map(|(index, _)| *index);
+            let next = last.map_or(0, |index| index.saturating_add(1));
             match text(delta, "id") {
                 None => self.go_on(next.saturating_sub(1), delta, log),
                 Some(_) => self.open(next, delta, log),
             }
             return;
         };
-        if self.calls.iter().any(|(known, _)| *known == index) {
+        if self.calls.iter().any(|(known, _)| *known == Some(index)) {
             self.go_on(index, delta, log);
             return;
         }
@@ -98,11 +98,9 @@ impl Calls {
                 let message = format!("expected the first call at index 0, found {index}");
                 log.deviates(Rule::Index, Deviation::FirstCallIndex, message);
             }
-            Some((last, _)) if *last != LEGACY_INDEX && index != last + 1 => {
-                log.broken(
-                    Rule::Index,
-                    format!("expected the next call at index {}, found {index}", last + 1),
-                );
+            Some((Some(last), _)) if last.checked_add(1) != Some(index) => {
+                let next = last.saturating_add(1);
+                log.broken(Rule::Index, format!("expected the next call at index {next}, found {index}"));
             }
             _ => {}
         }
@@ -144,12 +142,12 @@ impl Calls {
         }
         let arguments = text(body, key).unwrap_or_default().to_owned();
         let kind = if custom { "custom" } else { "function" }.to_owned();
-        self.calls.push((index, CallView { id, name, arguments, kind }));
+        self.calls.push((Some(index), CallView { id, name, arguments, kind }));
     }
 
     /// A delta of a call that has opened brings arguments only: clients concatenate what is repeated.
     fn go_on(&mut self, index: u64, delta: &Value, log: &mut Log) {
-        let Some((_, call)) = self.calls.iter_mut().find(|(known, _)| *known == index) else {
+        let Some((_, call)) = self.calls.iter_mut().find(|(known, _)| *known == Some(index)) else {
             log.broken(Rule::CallIdentity, "expected the first delta of a call to have an id, found none");
             return;
         };
@@ -185,6 +183,5 @@ impl Calls {
     }
 }
 
-/// The legacy call has no index.
-const LEGACY_INDEX: u64 = u64::MAX;
+/// The kind of the legacy call.
 const LEGACY: &str = "function_call";

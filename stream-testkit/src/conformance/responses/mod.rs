@@ -68,8 +68,9 @@ impl Responses {
             log.deviates(Rule::SequenceNumber, Deviation::NoSequenceNumber, message);
             return;
         };
-        let wanted = self.sequence.map_or(0, |last| last + 1);
-        if found != wanted {
+        // No number follows the highest.
+        let wanted = self.sequence.map_or(0, |last| last.saturating_add(1));
+        if found != wanted || self.sequence == Some(found) {
             let resumed = self.sequence.is_none().then_some(Deviation::ResumedStream);
             log.push(
                 Rule::SequenceNumber,

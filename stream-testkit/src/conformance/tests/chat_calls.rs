@@ -63,6 +63,38 @@ fn call_indices_start_at_zero_and_have_no_gap() {
 }
 
 #[test]
+fn the_highest_index_has_no_next() {
+    let highest = FIRST.replace("\"index\":0", "\"index\":18446744073709551615");
+    let missing = "expected a call index, found none (excused by call-without-index)";
+    let first = "event 2: index: expected the first call at index 0, found 18446744073709551615 \
+                 (excused by first-call-index)";
+    let next = "event 3: index: expected the next call at index 18446744073709551615, found 1";
+    broken(&[&highest, SECOND], CALLS, &[first, next]);
+    let unnumbered = SECOND.replace("\"index\":1,", "");
+    broken(&[&highest, &unnumbered], CALLS, &[first, &format!("event 3: index: {missing}")]);
+}
+
+#[test]
+fn a_call_without_index_behind_the_legacy_call_is_the_first() {
+    let chunks = [
+        ROLE,
+        r#""delta":{"function_call":{"name":"f","arguments":"{}"}},"finish_reason":null"#,
+        r#""delta":{"tool_calls":[{"id":"a","type":"function","function":{"name":"g","arguments":"{"}}]},"finish_reason":null"#,
+        r#""delta":{"tool_calls":[{"function":{"arguments":"}"}}]},"finish_reason":null"#,
+        CALLS,
+        DONE,
+    ];
+    let missing = "index: expected a call index, found none (excused by call-without-index)";
+    let view = expect(
+        WireKind::OpenAiChat,
+        &chat(&chunks),
+        &[&format!("event 3: {missing}"), &format!("event 4: {missing}")],
+    );
+    let calls: Vec<_> = view.choices[0].calls.iter().map(|call| (&*call.name, &*call.arguments)).collect();
+    assert_eq!(calls, [("f", "{}"), ("g", "{}")]);
+}
+
+#[test]
 fn a_call_delta_has_an_index() {
     let view = broken(
         &[

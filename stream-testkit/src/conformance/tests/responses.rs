@@ -114,6 +114,23 @@ fn sequence_numbers_rise_by_one() {
 }
 
 #[test]
+fn no_sequence_number_follows_the_highest() {
+    let highest = r#"{"type":"error","message":"no","sequence_number":18446744073709551615}"#;
+    let ping = r#"{"type":"ping","sequence_number":18446744073709551615}"#;
+    let wanted = "sequence-number: expected sequence_number";
+    let report = super::check(WireKind::OpenAiResponses, named(&[highest, ping]).as_bytes());
+    let numbers: Vec<String> =
+        super::lines(&report).into_iter().filter(|line| line.contains("sequence-number")).collect();
+    assert_eq!(
+        numbers,
+        [
+            format!("event 1: {wanted} 0, found 18446744073709551615 (excused by resumed-stream)"),
+            format!("event 2: {wanted} 18446744073709551615, found 18446744073709551615"),
+        ]
+    );
+}
+
+#[test]
 fn the_event_line_is_the_type() {
     let stream = with("", "");
     expect(

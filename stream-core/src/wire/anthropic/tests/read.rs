@@ -196,14 +196,26 @@ fn errors_are_known_in_every_shape() {
 }
 
 #[test]
-fn the_type_wins_over_the_event_line_unless_both_are_known() {
+fn the_type_wins_over_an_event_line_that_the_format_does_not_know() {
     reads(event("data", r#"{"type":"ping"}"#), &[DeltaKind::Ping]);
+    reads(event("data", r#"{"type":"news"}"#), &[opaque("news", Runs::Unknown, 15)]);
+    reads(event("ping", r#"{"type":"news"}"#), &[opaque("news", Runs::Unknown, 15)]);
     reads(event("message_stop", "{}"), &[DeltaKind::Terminal]);
-    reads(event("message_stop", r#"{"type":"news"}"#), &[opaque("news", Runs::Unknown, 15)]);
+}
+
+/// Rule 28: clients that go by the line read another event than those that go by the type.
+#[test]
+fn an_event_line_of_the_format_over_data_of_another_type_fails() {
     fails(
         &event("ping", r#"{"type":"content_block_stop","index":0}"#),
         "expected an event of type Ping, found BlockStop",
     );
+    for kind in ["news", "response.created"] {
+        fails(
+            &event("message_stop", &format!(r#"{{"type":"{kind}"}}"#)),
+            "expected an event of type MessageStop, found another type",
+        );
+    }
 }
 
 #[test]

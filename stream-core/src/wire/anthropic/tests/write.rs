@@ -80,6 +80,23 @@ fn lines_that_are_no_event_stay_as_they_came_beside_an_insertion() {
         .got(start_text(0) + "odd\n\n" + &anew(&text(0, "Hi")));
 }
 
+/// Rule 28: the official SDKs pass over events without an `event` line. Of a stream in which some have one, they would read a part.
+#[test]
+fn what_is_made_in_a_stream_without_event_lines_has_none_but_for_an_error() {
+    let unnamed = |events: String| -> String {
+        events.split_inclusive('\n').filter(|line| !line.starts_with("event: ")).collect()
+    };
+    Client::new()
+        .send(unnamed(message_start()))
+        .insert(inserted_text("Hi"))
+        .send_as(unnamed(start_text(0) + &text(0, "x") + &stop(0)), |parts| edit_text(parts, "y"))
+        .end(EndingKind::Error)
+        .got(
+            unnamed(message_start() + &made_text(0, "Hi") + &start_text(1) + &anew(&text(1, "y")) + &stop(1))
+                + &error(),
+        );
+}
+
 #[test]
 fn dropping_the_first_of_two_calls_moves_the_second_up() {
     Client::new()
@@ -327,6 +344,17 @@ fn inserted_parts_of_a_frame_keep_their_side_of_it() {
 }
 
 /// Rule 21.
+/// Rule 20: the message has its end.
+#[test]
+fn behind_the_terminal_marker_nothing_is_made() {
+    Client::new()
+        .send(message_start() + &message_stop())
+        .insert(inserted_text("Hi"))
+        .drop(start_text(0) + &text(0, "secret") + &stop(0))
+        .send(message_stop())
+        .got(message_start() + &message_stop() + &message_stop());
+}
+
 #[test]
 fn no_text_is_inserted_after_a_call() {
     let call = start_call(0, "a") + &input(0, "{}") + &stop(0);
