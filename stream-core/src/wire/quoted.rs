@@ -261,3 +261,47 @@ const REFUSED: &str = "failedgeneration";
 
 /// Longer than any such key in any spelling.
 const LONGEST: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// JSON as a string, so many times.
+    fn escaped(json: &str, times: usize) -> String {
+        (0..times).fold(json.to_owned(), |json, _| crate::json::quote(&json))
+    }
+
+    #[test]
+    fn a_key_in_a_string_counts_however_often_it_was_escaped() {
+        for times in 0..=Quoted::LEVELS + 1 {
+            let answer = Quoted { answer: true, ..Quoted::default() };
+            assert_eq!(Quoted::in_json(escaped(r#"{"choices":[1]}"#, times).as_bytes()), answer, "{times}");
+            let refused = Quoted { refused_call: true, ..Quoted::default() };
+            let body = escaped(r#"{"failed_generation":"x"}"#, times.min(Quoted::LEVELS));
+            assert_eq!(Quoted::in_json(body.as_bytes()), refused, "{times}");
+        }
+    }
+
+    #[test]
+    fn what_was_escaped_too_often_counts_as_an_answer() {
+        for (times, answer) in [(Quoted::LEVELS + 1, false), (Quoted::LEVELS + 3, true)] {
+            let body = escaped(r#"{"message":"no"}"#, times);
+            assert_eq!(Quoted::in_json(body.as_bytes()).answer, answer, "{times}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_searched_as_text() {
+        let deep = "[".repeat(1000) + r#"{"choices":[1]}"#;
+        assert!(Quoted::in_json(deep.as_bytes()).answer);
+        assert!(Quoted::in_json(br#"{"x":"\ud800","output":"a"}"#).answer);
+        assert_eq!(Quoted::in_json(br#"{"x":"\ud800","output":""}"#), Quoted::default());
+    }
+
+    #[test]
+    fn many_quotes_and_backslashes_take_linear_time() {
+        let quoted = |text: &str| Quoted::in_text(&text.repeat(1 << 18)).is_any();
+        assert!(!quoted("\" ") && !quoted("\"a\":1,") && !quoted(r"C:\x"));
+        assert!(!quoted("\"a\" : \"  ") && !quoted("\\u00"));
+    }
+}
