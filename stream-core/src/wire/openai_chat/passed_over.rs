@@ -152,7 +152,7 @@ pub(crate) fn are_token_list(raw: &str) -> bool {
                 json::items(raw).is_some_and(|tops| tops.iter().all(|top| json::is_object(top)))
             })
     };
-    json::items(raw).is_some_and(|tokens| tokens.iter().all(|token| is_token(token)))
+    json::items(raw).is_some_and(|tokens| tokens.iter().all(is_token))
 }
 
 fn are_citations(raw: &str) -> bool {
@@ -166,7 +166,7 @@ fn are_citations(raw: &str) -> bool {
             && has("url", |raw| raw.starts_with('"'))
             && has("title", |raw| raw.starts_with('"'))
     };
-    json::items(raw).is_some_and(|notes| notes.iter().all(|note| is_citation(note)))
+    json::items(raw).is_some_and(|notes| notes.iter().all(is_citation))
 }
 
 /// Whether a value is a string, or null.
