@@ -65,8 +65,11 @@ impl Redact {
     }
 
     /// More of an opaque block: what clients put together is held until all of it is there.
-    fn opaque(&mut self, chunk: Chunk, ctx: &mut Context<'_>) {
-        let (Some(key), Some(fragment)) = (chunk.block(), chunk.fragment()) else {
+    fn opaque(&mut self, chunk: Chunk, state: &StreamState, ctx: &mut Context<'_>) {
+        let block = chunk.block().and_then(|key| state.block(key));
+        // A delta of an unknown type in a text shares the fate of nothing that is searched here.
+        let is_opaque = matches!(block, Some(StreamBlock::Opaque(_)));
+        let (Some(key), Some(fragment), true) = (chunk.block(), chunk.fragment(), is_opaque) else {
             ctx.send(chunk);
             return;
         };
@@ -174,7 +177,7 @@ impl SyncPolicy for Redact {
         ctx: &mut Context<'_>,
     ) -> Result<(), PolicyError> {
         if chunk.kind() == ChunkKind::Opaque {
-            self.opaque(chunk, ctx);
+            self.opaque(chunk, state, ctx);
         } else {
             self.text(chunk, state, ctx);
         }

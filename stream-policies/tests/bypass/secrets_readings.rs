@@ -258,3 +258,62 @@ fn many_blocks_side_by_side_cost_no_more_each() {
     let (few, many) = (time(500), time(4000));
     assert!(many < few * 8 * 4, "{few:?} for 500, {many:?} for 4000");
 }
+
+/// A delta of a type that nobody knows, within a text: the official SDKs pass over it, and read the text on both sides as one.
+#[test]
+fn a_secret_around_a_delta_of_an_unknown_type_is_found() {
+    use crate::kit::anthropic::{delta, end, open, start, stop};
+    let said = |text: &str| delta(0, &format!(r#"{{"type":"text_delta","text":"{text}"}}"#));
+    let unknown = delta(0, r#"{"type":"nobody_knows_delta","x":"y"}"#);
+    let opening = start() + &open(0, r#"{"type":"text","text":""}"#);
+    let body = opening.clone() + &said("SECRET-") + &unknown + &said("1234") + &stop(0) + &end("end_turn");
+    let redact =
+        || RedactSettings::default().pattern(Pattern::regex("key", "SECRET-[0-9]{4}")).build().unwrap();
+    let ran = run(redact, &body);
+    assert_eq!(ran.view.choices[0].content, "[redacted]");
+    assert_eq!(ran.out.matches("1234").count(), 0, "{}", ran.out);
+    assert_eq!(ran.error, None);
+}
+
+/// The AI SDK validates every event, and goes on behind one that is not what it expects: it reads what stands on both sides of it
+/// as one.
+#[test]
+fn a_text_in_an_event_that_some_clients_pass_over_closes_the_stream() {
+    let said = |text: &str, around: &str, in_candidate: &str| {
+        crate::kit::data(&format!(
+            r#"{{"candidates":[{{"content":{{"parts":[{{"text":"{text}"}}],"role":"model"}},{in_candidate}"index":0}}]{around}}}"#
+        ))
+    };
+    for (around, in_candidate) in [
+        (r#","usageMetadata":"x""#, ""),
+        (r#","usageMetadata":{"promptTokenCount":"1"}"#, ""),
+        (r#","promptFeedback":{"blockReason":7}"#, ""),
+        (r#","responseId":7"#, ""),
+        (r#","error":{}"#, ""),
+        ("", r#""safetyRatings":"x","#),
+        ("", r#""safetyRatings":[{"category":7}],"#),
+        ("", r#""groundingMetadata":{"webSearchQueries":7},"#),
+        ("", r#""groundingMetadata":{"groundingChunks":[{"web":7}]},"#),
+        ("", r#""urlContextMetadata":"x","#),
+        ("", r#""finishMessage":7,"#),
+    ] {
+        let body = said("SECRET-", "", "") + &said("x", around, in_candidate) + &said("1234", "", "");
+        let ran = run(redact, &body);
+        assert_eq!(ran.error, Some(stream_core::ErrorKind::Ambiguous), "{around}{in_candidate}");
+        assert_eq!(ran.out.matches("1234").count(), 0, "{around}{in_candidate}");
+    }
+    let delta = |text: &str, fields: &str| {
+        format!(
+            r#"{{"type":"response.output_text.delta","output_index":0,"content_index":0,{fields},"delta":"{text}"}}"#
+        )
+    };
+    let id = r#""item_id":"m""#;
+    let item = r#"{"type":"message","id":"m","role":"assistant","content":[]}"#;
+    for fields in [r#""item_id":7"#, r#""item_id":null"#, r#""item_id":"m","logprobs":[{"token":7}]"#] {
+        let events = [delta("SECRET-", id), delta("x", fields), delta("1234", id)];
+        let events: Vec<&str> = events.iter().map(String::as_str).collect();
+        let ran = run(redact, &(responses::created() + &responses::added(0, item) + &named(&events)));
+        assert_eq!(ran.error, Some(stream_core::ErrorKind::Ambiguous), "{fields}");
+        assert_eq!(ran.out.matches("1234").count(), 0, "{fields}");
+    }
+}

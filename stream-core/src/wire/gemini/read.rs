@@ -7,6 +7,7 @@ use crate::delta::{
     CallDelta, Channel, Delta, DeltaKind, FinishKind, FinishReason, Runs, Slot, Span, Text, UpstreamError,
     Usage,
 };
+use crate::json;
 use crate::wire::apis;
 use crate::wire::document::{Of, Spans, Value, is_void, utf8};
 use crate::wire::{DecodeError, Decoded, quoted};
@@ -71,10 +72,80 @@ fn response(response: Value<'_>, into: &mut Decoded) -> Result<(), DecodeError> 
         quoted::none_in(into, if response.get("candidates").is_some() { error } else { response })?;
         into.deltas.push(Delta::stream(DeltaKind::Error(upstream_error(error))).at(error.span()));
     }
+    if into.deltas[before..].iter().any(|delta| delta.kind.is_payload()) && !is_read_by_all(response) {
+        let expected = "known fields of their types beside what is said";
+        return Err(DecodeError::ambiguous(expected, "one of another type"));
+    }
     if into.deltas.len() == before {
         into.deltas.push(Delta::stream(DeltaKind::Meta).at(response.span()));
     }
     Ok(())
+}
+
+/// Whether the fields beside the payload are of their types: the AI SDK passes over a response with another one, and reads the
+/// text before and behind it as one (rule 28).
+fn is_read_by_all(response: Value<'_>) -> bool {
+    let is = |value: Option<Value<'_>>, start: &[u8]| {
+        value.is_none_or(|value| value.raw().bytes().next().is_some_and(|first| start.contains(&first)))
+    };
+    let counts = response.get("usageMetadata");
+    let are_counts = counts.is_none_or(|counts| {
+        counts.members().all(|(name, value)| {
+            !name.ends_with("TokenCount") || value.is_null() || is(Some(value), b"-0123456789")
+        })
+    });
+    let feedback = response.get("promptFeedback").and_then(|feedback| feedback.get("blockReason"));
+    let of_candidate = |candidate: Value<'_>| {
+        candidate.unknown().filter(|(_, value)| !value.is_null()).all(|(name, value)| match &*name {
+            "safetyRatings" => are_ratings(value.raw()),
+            "groundingMetadata" => is_grounding(value.raw()),
+            "urlContextMetadata" => is(Some(value), b"{"),
+            "finishMessage" => value.is_string(),
+            _ => true,
+        })
+    };
+    is(counts, b"{")
+        && are_counts
+        && is(response.get("responseId"), b"\"")
+        && is(response.get("modelVersion"), b"\"")
+        && is(feedback, b"\"")
+        && response.get("error").is_none()
+        && response.get("candidates").into_iter().flat_map(Value::items).all(of_candidate)
+}
+
+fn are_ratings(raw: &str) -> bool {
+    let is_text = |rating: &str, name| {
+        json::member(rating, name).is_none_or(|raw| raw == "null" || raw.starts_with('"'))
+    };
+    json::items(raw).is_some_and(|ratings| {
+        ratings.iter().all(|rating| {
+            json::is_object(rating)
+                && ["category", "probability", "severity"].iter().all(|name| is_text(rating, name))
+        })
+    })
+}
+
+fn is_grounding(raw: &str) -> bool {
+    let is_list = |raw: &str, start: char| {
+        raw == "null"
+            || json::items(raw).is_some_and(|items| items.iter().all(|item| item.starts_with(start)))
+    };
+    json::members(raw).is_some_and(|members| {
+        members.iter().all(|(name, raw)| match &**name {
+            "webSearchQueries" | "imageSearchQueries" | "retrievalQueries" => is_list(raw, '"'),
+            "groundingSupports" => is_list(raw, '{'),
+            "groundingChunks" => {
+                let of_chunk = |chunk: &&str| {
+                    json::members(chunk).is_some_and(|kinds| {
+                        kinds.iter().all(|(_, raw)| *raw == "null" || raw.starts_with('{'))
+                    })
+                };
+                *raw == "null" || json::items(raw).is_some_and(|chunks| chunks.iter().all(of_chunk))
+            }
+            "searchEntryPoint" | "retrievalMetadata" => *raw == "null" || raw.starts_with('{'),
+            _ => true,
+        })
+    })
 }
 
 /// Reads the candidates, and returns their number.

@@ -28,7 +28,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub(super) use passed_over::ChunkFields;
+pub(super) use passed_over::{ChunkFields, are_token_list};
 pub(super) use templates::error;
 
 use super::writer::FormatWriter;

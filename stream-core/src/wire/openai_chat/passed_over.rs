@@ -137,22 +137,22 @@ pub(super) fn is_extra(raw: &str) -> bool {
 }
 
 fn are_tokens(raw: &str) -> bool {
-    let is_token = |raw: &str, alone: fn(&str) -> bool| {
-        let has = |name, is: fn(&str) -> bool| json::member(raw, name).is_some_and(is);
+    members(raw, |name, list| {
+        !matches!(name, "content" | "refusal") || list == "null" || are_token_list(list)
+    })
+}
+
+/// Whether a value is a list of tokens with their log probabilities, as clients expect it.
+pub(crate) fn are_token_list(raw: &str) -> bool {
+    let is_token = |token: &&str| {
+        let has = |name, is: fn(&str) -> bool| json::member(token, name).is_some_and(is);
         has("token", |raw| raw.starts_with('"'))
             && has("logprob", |raw| raw != "null" && is_number(raw))
-            && alone(raw)
+            && has("top_logprobs", |raw| {
+                json::items(raw).is_some_and(|tops| tops.iter().all(|top| json::is_object(top)))
+            })
     };
-    let with_top = |raw: &str| {
-        json::member(raw, "top_logprobs")
-            .and_then(json::items)
-            .is_some_and(|tops| tops.iter().all(|top| json::is_object(top)))
-    };
-    members(raw, |name, list| {
-        !matches!(name, "content" | "refusal")
-            || list == "null"
-            || json::items(list).is_some_and(|list| list.iter().all(|token| is_token(token, with_top)))
-    })
+    json::items(raw).is_some_and(|tokens| tokens.iter().all(is_token))
 }
 
 fn are_citations(raw: &str) -> bool {
@@ -166,7 +166,7 @@ fn are_citations(raw: &str) -> bool {
             && has("url", |raw| raw.starts_with('"'))
             && has("title", |raw| raw.starts_with('"'))
     };
-    json::items(raw).is_some_and(|notes| notes.iter().all(|note| is_citation(note)))
+    json::items(raw).is_some_and(|notes| notes.iter().all(is_citation))
 }
 
 /// Whether a value is a string, or null.

@@ -100,13 +100,19 @@ impl ResponseOrder {
             Some(EventType { subject: Subject::Response, .. }) => Due::Now,
             known => event.output_index.map_or(Due::Now, |item| self.turns.see(item, known, event)),
         };
-        Ok((odd.or(sequence).or(named).or(waits(due)), due))
+        Ok((self.reordered(due).or(odd).or(sequence).or(named), due))
     }
 
     /// Records an event that differs from the one before it in its text, or in its piece of arguments, alone.
     pub(crate) fn follow(&mut self, deltas: &[Delta]) -> (Option<Odd>, Due) {
         let due = deltas.first().map_or(Due::Now, |delta| self.turns.follow(delta));
-        (waits(due), due)
+        (self.reordered(due), due)
+    }
+
+    /// The oddness of an event that overtakes others, or that others overtake.
+    fn reordered(&self, due: Due) -> Option<Odd> {
+        let is_late = matches!(due, Due::Opens | Due::In(_) | Due::Then(_));
+        (is_late || self.turns.is_waiting()).then_some(Odd::Turns)
     }
 
     /// The highest `sequence_number` so far.
@@ -353,11 +359,6 @@ fn is_other(kind: &str, again: &str) -> bool {
             (Role::Call(_), Role::Call(_)) | (_, Role::Server | Role::Unknown) => true,
             (one, other) => one.has_parts() && other.has_parts(),
         }
-}
-
-/// The oddness of an event that is passed on behind later ones.
-fn waits(due: Due) -> Option<Odd> {
-    matches!(due, Due::Opens | Due::In(_)).then_some(Odd::Order)
 }
 
 /// What pydantic-ai puts behind the id of a server's tool to name its call.

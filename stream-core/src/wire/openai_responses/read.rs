@@ -11,6 +11,7 @@ use crate::delta::{
 };
 use crate::wire::apis;
 use crate::wire::document::{Of, Spans, Value};
+use crate::wire::openai_chat::are_token_list;
 use crate::wire::{DecodeError, Decoded, Odd, ping, quoted};
 
 /// Reads the data of one event.
@@ -103,6 +104,9 @@ fn response_event(event: &Event<'_>, name: &str, len: usize, into: &mut Decoded)
             return item_deltas(&ItemReader::read(event.object("item")?, event.item())?, place, into);
         }
         Act::Added | Act::Done => return part_event(known.act, slot, event.object("part")?, into),
+        Act::Text(_) if !is_read_by_all(event) => {
+            return Err(DecodeError::ambiguous("an `item_id` and tokens of their types", "others"));
+        }
         Act::Text(channel) => text(slot, channel, event)?,
         Act::Arguments(flavor) => arguments(slot, flavor, event),
         Act::Restates => restated(known, slot, event)?,
@@ -182,6 +186,14 @@ fn part_event(act: Act, slot: Slot, part: Value<'_>, into: &mut Decoded) -> Resu
         }
     }
     Ok(())
+}
+
+/// Whether the fields beside a text are of their types: the AI SDK passes over an event with another one, and reads the text
+/// before and behind it as one (rule 28).
+fn is_read_by_all(event: &Event<'_>) -> bool {
+    let tokens = event.get("logprobs").is_none_or(|tokens| are_token_list(tokens.raw()));
+    let is_id = |(name, value): (Cow<'_, str>, Value<'_>)| name != "item_id" || value.is_string();
+    tokens && event.value().known().all(is_id)
 }
 
 fn text(slot: Slot, channel: Channel, event: &Event<'_>) -> Result<Delta, DecodeError> {

@@ -63,6 +63,11 @@ impl ItemTurns {
         }
     }
 
+    /// Whether items wait, so that the events of another one overtake theirs.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Records the end of the response.
     pub(super) fn end(&mut self) -> Due {
         *self = Self::default();
