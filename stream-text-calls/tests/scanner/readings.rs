@@ -347,7 +347,7 @@ fn the_start_of_a_call_has_an_id_only_if_the_id_stands_before_the_name() {
                     _ => None,
                 })
                 .collect();
-            assert_eq!(starts, [id.clone()], "{head:?} | {tail:?}");
+            assert_eq!(starts, std::slice::from_ref(&id), "{head:?} | {tail:?}");
         }
     }
 }
