@@ -31,20 +31,16 @@ impl Memory {
     /// Records a frame that differs from the one before it in a text, or in a piece of arguments, and in its number alone. Returns
     /// the reason why the frame is not plain, and when the frame is passed on.
     ///
-    /// The order of a response needs no more of such a frame than the number and the piece: the item has the same id, type and part.
+    /// The order of a response needs no more of such a frame than the number: the item has the same id, type and part.
     pub(crate) fn follow(
         &mut self,
         deltas: &[Delta],
         number: Option<u64>,
     ) -> Result<(Option<Odd>, Due), DecodeError> {
         number.into_iter().for_each(|number| self.counted(number));
-        if !self.is_on {
-            return Ok((None, Due::Now));
-        }
-        match (&mut self.messages, &mut self.responses) {
-            (Some(messages), _) => messages.see(deltas),
-            (None, Some(responses)) => Ok(responses.follow(deltas)),
-            (None, None) => Ok((None, Due::Now)),
+        match self.messages.as_mut().filter(|_| self.is_on) {
+            Some(messages) => messages.see(deltas),
+            None => Ok((None, Due::Now)),
         }
     }
 }

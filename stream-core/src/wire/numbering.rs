@@ -92,8 +92,6 @@ impl WireNumbering {
 pub(super) struct EventNumbering {
     /// Numbers on the wire only grow, even if those of the upstream do not.
     grows: bool,
-    /// Events are written in another order than the upstream's: each has the number behind the last one.
-    reordered: bool,
     /// The difference to the upstream's numbers.
     shift: i64,
     /// The number of the next event.
@@ -120,18 +118,10 @@ impl EventNumbering {
         }
     }
 
-    /// Records that events are written in another order than the upstream's from here on.
-    pub(super) fn reorder(&mut self) {
-        self.reordered = true;
-    }
-
     /// Begins an event with this number, of which any number of events are written; each of these [takes](Self::take) a number.
     pub(super) fn enter(&mut self, number: Option<u64>) {
         let Some(number) = number else { return self.pass(None) };
         self.numbered = Some(true);
-        if self.reordered {
-            return;
-        }
         let shifted = number.saturating_add_signed(self.shift);
         // Numbers that do not grow continue those on the wire.
         let more = if self.grows { self.next.saturating_sub(shifted) } else { 0 };

@@ -24,8 +24,6 @@ pub enum Odd {
     Identity,
     /// Blocks open out of the order of their numbers, or one opens twice.
     Order,
-    /// Items take turns while a call is not whole: they leave one behind the other.
-    Turns,
     /// An item has fields that its type does not have.
     Foreign,
     /// A call would be read together with the call of another choice, by clients that go by the index of calls alone, or by the position of
@@ -43,7 +41,6 @@ impl fmt::Display for Odd {
             Self::Position => "expected a number that agrees with its position, found another",
             Self::Identity => "expected one id, one index and one name for each call, found others",
             Self::Order => "expected blocks that open once, in order, found another order",
-            Self::Turns => "expected the whole call before other items, found them within it",
             Self::Foreign => "expected only fields of the item's type, found others",
             Self::Choices => {
                 "expected calls of one choice at each index, found another choice whose call would be read with them"

@@ -65,8 +65,7 @@ fn edit(
     }
     match next() % (8 + 4 * rate) {
         0 => {}
-        // White space: a value that is whole by itself would make two of the arguments, and that is the policy's doing.
-        1 => ctx.send(chunk.with_text("x").with_arguments(" ")),
+        1 => ctx.send(edited(chunk, state)),
         2 => ctx.buffer(chunk),
         3 => {
             ctx.buffer(chunk);
@@ -79,6 +78,20 @@ fn edit(
         _ => ctx.send(chunk),
     }
     Ok(())
+}
+
+/// Another text, or a blank before the arguments. Any other edit of some pieces can make two values of the arguments, and that is the
+/// policy's doing.
+fn edited(chunk: Chunk, state: &StreamState) -> Chunk {
+    let call = state.current_block().and_then(|block| block.as_tool_call());
+    match chunk.arguments() {
+        Some(piece) if call.is_some_and(|call| call.arguments() == piece) => {
+            let piece = format!(" {piece}");
+            chunk.with_arguments(piece)
+        }
+        Some(_) => chunk,
+        None => chunk.with_text("x"),
+    }
 }
 
 /// The bytes are a stream to whoever reads them as they came: a stream whose format is named has no frames of another.

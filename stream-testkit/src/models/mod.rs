@@ -21,7 +21,6 @@ mod chat;
 mod gemini;
 mod keys;
 mod lines;
-mod passing;
 mod reading;
 mod responses;
 mod whole;
@@ -106,18 +105,12 @@ pub fn all() -> Vec<Model> {
         chat("litellm stream_chunk_builder (chat)", Lines::LITELLM, chat::joined_choices),
         one(chat("a script over iter_lines", Lines::SCRIPT, chat::first_choice)),
         one(chat("a script over split", Lines::SPLIT, chat::by_id)),
-        chat("openai-python .stream(), by object", Lines::OPENAI, passing::by_object),
-        one(chat("langchain, events of a helper", Lines::OPENAI, passing::of_a_helper)),
-        one(chat("pydantic-ai", Lines::OPENAI, passing::beside_no_refusal)),
-        one(chat("ai, valid chunks (chat)", Lines::STANDARD, passing::validated)),
         messages("anthropic-python .stream()", Lines::OPENAI, anthropic::appended),
         messages("anthropic-node .stream()", Lines::STANDARD, anthropic::appended),
         messages("anthropic-python", Lines::OPENAI, anthropic::by_index),
         messages("ai (messages)", Lines::STANDARD, anthropic::when_stopped),
         messages("litellm (messages)", Lines::LITELLM, anthropic::last_opened),
         messages("a script over iter_lines (messages)", Lines::SCRIPT, anthropic::by_index_unnamed),
-        messages("langchain (messages)", Lines::OPENAI, passing::of_the_last_block),
-        responses("langchain (responses)", Lines::OPENAI, passing::uninterrupted),
         responses("openai-python .stream() (responses)", Lines::OPENAI, responses::final_response),
         responses("openai-python (responses)", Lines::OPENAI, responses::items_done),
         responses("openai-node (responses)", Lines::STANDARD, responses::by_output_index),

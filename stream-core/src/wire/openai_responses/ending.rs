@@ -41,9 +41,11 @@ impl OpenItem {
             DeltaKind::Call(call) if call.starts => {
                 Self::of(open, data);
             }
+            // An event that nobody knows may have a number, and opens no item.
             DeltaKind::Opaque { .. } if open.is_none() => {
-                let document = member(data, &["item"]);
-                Self::of(open, data).document = document;
+                if let Some(document) = member(data, &["item"]) {
+                    Self::of(open, data).document = Some(document);
+                }
             }
             DeltaKind::Start { channel } => {
                 Self::of(open, data).part(number, *channel);

@@ -30,7 +30,6 @@ mod read;
 mod rebuild;
 mod source;
 mod templates;
-mod turns;
 mod whole;
 mod write;
 

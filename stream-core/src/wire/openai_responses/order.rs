@@ -12,13 +12,12 @@ use super::action::ToolAction;
 use super::grammar::{self, Event};
 use super::item::{self, ItemReader, SUMMARY};
 use super::kinds::{Act, EventType, ItemType, PartType, Role, Subject};
-use super::turns::ItemTurns;
-use crate::delta::{Delta, Slot, Text};
+use crate::delta::{Slot, Text};
 use crate::few::Few;
 use crate::json;
 use crate::wire::document::Value;
 use crate::wire::memory::odd_name;
-use crate::wire::{DecodeError, Due, Odd};
+use crate::wire::{DecodeError, Odd};
 
 /// The items of an upstream response.
 #[derive(Debug, Default)]
@@ -34,7 +33,6 @@ pub(crate) struct ResponseOrder {
     unopened: bool,
     /// The items by their ids. One provider gives every event of an item another id.
     ids: ItemIds,
-    turns: ItemTurns,
 }
 
 /// The items by their ids. Most responses have one item, which needs no map.
@@ -84,10 +82,10 @@ impl ResponseOrder {
         line: Option<&str>,
         kind: &str,
         event: &Event<'_>,
-    ) -> Result<(Option<Odd>, Due), DecodeError> {
+    ) -> Result<Option<Odd>, DecodeError> {
         // The fold closes the stream on a delta after the end.
         if self.ended {
-            return Ok((None, Due::Now));
+            return Ok(None);
         }
         let named = odd_name(&mut self.named, line, kind);
         let sequence = self.number(event.get("sequence_number"));
@@ -95,24 +93,7 @@ impl ResponseOrder {
             Some(name) => self.response_event(name, event)?,
             None => None,
         };
-        let due = match event.known {
-            _ if self.ended => self.turns.end(),
-            Some(EventType { subject: Subject::Response, .. }) => Due::Now,
-            known => event.output_index.map_or(Due::Now, |item| self.turns.see(item, known, event)),
-        };
-        Ok((self.reordered(due).or(odd).or(sequence).or(named), due))
-    }
-
-    /// Records an event that differs from the one before it in its text, or in its piece of arguments, alone.
-    pub(crate) fn follow(&mut self, deltas: &[Delta]) -> (Option<Odd>, Due) {
-        let due = deltas.first().map_or(Due::Now, |delta| self.turns.follow(delta));
-        (self.reordered(due), due)
-    }
-
-    /// The oddness of an event that overtakes others, or that others overtake.
-    fn reordered(&self, due: Due) -> Option<Odd> {
-        let is_late = matches!(due, Due::Opens | Due::In(_) | Due::Then(_));
-        (is_late || self.turns.is_waiting()).then_some(Odd::Turns)
+        Ok(odd.or(sequence).or(named))
     }
 
     /// The highest `sequence_number` so far.

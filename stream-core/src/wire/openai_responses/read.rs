@@ -43,9 +43,8 @@ fn read(line: Option<&str>, event: &Event<'_>, len: usize, into: &mut Decoded) -
         return Err(DecodeError::new("an event of the type that its `event` line says", "another type"));
     }
     if into.memory.is_on {
-        let (odd, due) = into.memory.responses.get_or_insert_default().see(line, kind, event)?;
+        let odd = into.memory.responses.get_or_insert_default().see(line, kind, event)?;
         into.mark(odd);
-        into.due = due;
     }
     let delta = match (event.name(), kind) {
         (Some(name), _) => return response_event(event, name, len, into),

@@ -194,9 +194,6 @@ impl ResponsesWriter {
         let own: Vec<&Part> = parts.iter().filter(|part| part.came()).collect();
         let mut spans = Spans::default();
         let source = Source::read(frame, &json, &own, &mut spans);
-        if self.state.odd == Some(Odd::Turns) {
-            self.numbering.reorder();
-        }
         self.numbering.enter(source.number("sequence_number"));
         let (before, after) = around(parts);
         // An insertion before an item takes an index before the item does.

@@ -160,10 +160,10 @@ fn a_frame_of_which_nothing_survives_is_not_written() {
 #[test]
 fn usage_survives_the_loss_of_the_text() {
     let bytes = event(
-        r#"{"candidates":[{"content":{"parts":[{"text":"no"}],"role":"model"},"index":0,"safetyRatings":[1]}],"usageMetadata":{"a":1}}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"no"}],"role":"model"},"index":0,"safetyRatings":[{"category":"c","probability":"LOW"}]}],"usageMetadata":{"a":1}}"#,
     );
     let left = event(
-        r#"{"candidates":[{"content":{"role":"model"},"index":0,"safetyRatings":[1]}],"usageMetadata":{"a":1}}"#,
+        r#"{"candidates":[{"content":{"role":"model"},"index":0,"safetyRatings":[{"category":"c","probability":"LOW"}]}],"usageMetadata":{"a":1}}"#,
     );
     assert_eq!(Run::new().frame(&bytes, drop_all).written(), left);
 }
@@ -442,12 +442,11 @@ fn a_foreign_frame_leaves_whole_or_not_at_all() {
     assert_eq!(run.written(), [bytes, says(r#"{"text":"!"}"#)].concat());
 }
 
+/// Rule 28: clients that see the error pass over the text.
 #[test]
-fn an_error_beside_dropped_text_keeps_its_known_fields() {
-    let bytes = event(
-        r#"{"candidates":[{"content":{"parts":[{"text":"no"}]}}],"error":{"code":500,"message":"x","details":["no"]}}"#,
-    );
-    let run = Run::new().frame(&bytes, drop_all);
-    assert_eq!(run.written(), event(r#"{"candidates":[{"content":{}}],"error":{"code":500,"message":"x"}}"#));
-    assert!(run.writer.ended());
+fn a_text_beside_an_error_has_no_single_meaning() {
+    let bytes =
+        event(r#"{"candidates":[{"content":{"parts":[{"text":"no"}]}}],"error":{"code":500,"message":"x"}}"#);
+    let error = Gemini.decode(&frame(&bytes), &mut Decoded::new()).unwrap_err();
+    assert!(error.is_ambiguous());
 }

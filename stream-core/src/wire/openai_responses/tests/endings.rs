@@ -73,6 +73,17 @@ fn an_opening_that_did_not_leave_is_sent_first() {
 }
 
 #[test]
+fn an_event_that_nobody_knows_opens_no_item() {
+    let unknown = r#"{"type":"response.news","sequence_number":5,"output_index":0}"#;
+    let mut run = Run::new();
+    run.push(&[CREATED, unknown], keep).end(Refuse);
+    // Its number is taken all the same.
+    let (told, why) = refusal(1, 1, 6);
+    let refused = incomplete(12, &why, "null");
+    assert_eq!(run.output(), [stream(&[CREATED, unknown]), told, stream(&[refused])].concat());
+}
+
+#[test]
 fn open_text_is_closed_and_listed_as_incomplete() {
     let mut run = Run::new();
     run.push(&[CREATED], keep).push(&TEXT, keep).end(Refuse);

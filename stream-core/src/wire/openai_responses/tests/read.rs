@@ -267,7 +267,7 @@ fn what_says_nothing_rides_on_its_block() {
     let rides = |ahead| [at(0, 0, DeltaKind::Annotation { ahead })];
     let delta = r#"{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"","logprobs":[]}"#;
     assert_eq!(read(delta), rides(false));
-    let ahead = r#"{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"","logprobs":[{"token":"f"}]}"#;
+    let ahead = r#"{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"","logprobs":[{"token":"f","logprob":-0.1,"top_logprobs":[]}]}"#;
     assert_eq!(read(ahead), rides(true));
     let citation = r#"{"type":"response.output_text.annotation.added","output_index":0,"content_index":0,"annotation":{}}"#;
     assert_eq!(read(citation), rides(false));
