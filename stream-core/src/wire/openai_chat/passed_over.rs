@@ -152,7 +152,7 @@ pub(crate) fn are_token_list(raw: &str) -> bool {
                 json::items(raw).is_some_and(|tops| tops.iter().all(|top| json::is_object(top)))
             })
     };
-    json::items(raw).is_some_and(|tokens| tokens.iter().all(is_token))
+    raw == "[]" || json::items(raw).is_some_and(|tokens| tokens.iter().all(is_token))
 }
 
 fn are_citations(raw: &str) -> bool {
