@@ -64,7 +64,7 @@ impl McpServer {
         self
     }
 
-    /// Sets how long a server may take to start and to list its tools: 10 s unless set.
+    /// Sets how long a server may take to start, and how long to list its tools: 10 s each unless set.
     pub fn start(mut self, time: Duration) -> Self {
         self.start = time;
         self
@@ -158,8 +158,9 @@ impl Connected {
 
     /// The tools that are wanted, each with who runs it.
     pub(super) async fn list(self: &Arc<Self>) -> Result<Vec<(ToolSpec, McpTool)>, String> {
-        let listing = async { self.session().await?.list().await };
-        let tools = timeout(self.server.start, listing).await;
+        // The session has a deadline of its own: of two deadlines at one time, either would be told.
+        let session = self.session().await?;
+        let tools = timeout(self.server.start, session.list()).await;
         let tools = tools
             .map_err(|_| format!("expected its tools within {:?}, found silence", self.server.start))??;
         let wanted = |tool: &Tool| {
