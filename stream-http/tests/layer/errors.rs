@@ -2,10 +2,7 @@
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use stream_core::{
-    Action, Chunk, Context, Decision, Needs, Observer, Policy, PolicyError, Replacement, Request, Scrub,
-    Stage, StreamState, async_trait,
-};
+use stream_core::{Action, Decision, Needs, Observer, Policy, Replacement, Scrub, Stage, policy_fn};
 use stream_http::{Api, Facts, Plan, PolicyLayer};
 use stream_testkit::WireKind;
 
@@ -106,8 +103,13 @@ async fn an_answer_in_the_error_of_a_success_is_refused() {
 }
 
 /// Takes a word out of every string that no block shows.
-#[derive(Debug)]
-struct Without;
+fn without() -> impl Policy {
+    policy_fn(|chunk, _, ctx| {
+        ctx.send(chunk);
+        Ok(())
+    })
+    .needing(Needs::nothing().scrub(Word))
+}
 
 #[derive(Debug)]
 struct Word;
@@ -116,23 +118,6 @@ impl Scrub for Word {
     fn scrub(&self, text: &str) -> Option<Replacement> {
         let left = text.replace("SECRET", "***");
         (left != text).then(|| Replacement::text(left).because("a secret"))
-    }
-}
-
-#[async_trait]
-impl Policy for Without {
-    fn needs(&self, _: &Request) -> Needs {
-        Needs::nothing().scrub(Word)
-    }
-
-    async fn on_chunk(
-        &mut self,
-        chunk: Chunk,
-        _: &StreamState,
-        ctx: &mut Context<'_>,
-    ) -> Result<(), PolicyError> {
-        ctx.send(chunk);
-        Ok(())
     }
 }
 
@@ -157,7 +142,7 @@ fn scrubbing(stage: fn() -> Stage, log: Log, reply: fn() -> Response<UpstreamBod
 async fn what_a_policy_takes_out_of_every_string_leaves_in_no_error() {
     let log = Log::default();
     let gate = scrubbing(
-        || Without.into(),
+        || without().into(),
         log.clone(),
         || {
             let body = r#"{"error":{"message":"no \u0053ECRET","x":{"SECRET-1":[1,"SECRET"]},"type":"t"}}"#;
@@ -177,7 +162,7 @@ async fn what_a_policy_takes_out_of_every_string_leaves_in_no_error() {
 #[tokio::test]
 async fn what_a_policy_takes_out_of_every_string_leaves_in_no_page() {
     let gate = scrubbing(
-        || Without.into(),
+        || without().into(),
         Log::default(),
         || with_status(StatusCode::BAD_GATEWAY, reply("text/html", "<html>SECRET</html>")),
     );
@@ -189,7 +174,7 @@ async fn what_a_policy_takes_out_of_every_string_leaves_in_no_page() {
 #[tokio::test]
 async fn an_error_with_nothing_to_take_out_keeps_its_bytes_and_its_digest() {
     let gate = scrubbing(
-        || Without.into(),
+        || without().into(),
         Log::default(),
         || {
             let mut response = json(Bytes::from_static(br#" {"error" : {"message":"\u0041"}} "#));
@@ -206,7 +191,7 @@ async fn an_error_with_nothing_to_take_out_keeps_its_bytes_and_its_digest() {
 async fn a_policy_that_only_watches_takes_nothing_out_of_an_error() {
     let log = Log::default();
     let gate = scrubbing(
-        || Stage::new(Without).monitor(),
+        || Stage::new(without()).monitor(),
         log.clone(),
         || with_status(StatusCode::BAD_REQUEST, json(r#"{"error":{"message":"SECRET"}}"#)),
     );
