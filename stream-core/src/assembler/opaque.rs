@@ -14,13 +14,19 @@ impl Fold {
         runs: Runs,
         bytes: usize,
     ) -> Result<Transition, Error> {
-        let Slot::At { item, part } = slot else {
+        // An event of an item as a whole is of its first block, if there is one.
+        let place = match slot {
+            Slot::At { item, part: Slot::ITEM } => self.numbered(item, 0).map(|_| (item, 0)),
+            Slot::At { item, part } => Some((item, part)),
+            _ => None,
+        };
+        let Some((item, part)) = place else {
             if let Some(key) = self.next_to_end(choice, false, |_| true) {
                 return Ok(self.complete_first(key));
             }
             let key = self.open_opaque(choice, kind, runs)?;
             self.state.blocks[key.index()].head_mut().bytes = bytes;
-            // An opaque delta without a number is a whole block.
+            // An opaque delta without a place is a whole block.
             return Ok(self.complete_with(key));
         };
         let key = match self.numbered(item, part) {

@@ -54,15 +54,18 @@ impl Engine {
             let empty = Outgoing { frame: None, parts: Vec::new() };
             let body = self.whole.take().map_or(empty, |whole| *whole);
             self.out.push_back(writer.whole(body, ending.as_ref()));
-            let (odd, unplaced) = (writer.normalised(), writer.unplaced());
-            if let Some(odd) = odd {
-                self.record(self.first_enforcing(), Action::Normalised, odd.to_string());
+        } else {
+            match &ending {
+                Some(ending) => writer.end(ending, &mut self.out.bytes),
+                None => writer.flush(&mut self.out.bytes),
             }
-            self.record_unplaced(unplaced);
-        } else if let Some(ending) = ending {
-            writer.end(&ending, &mut self.out.bytes);
         }
+        let (odd, unplaced) = (writer.normalised(), writer.unplaced());
         self.report_written(first);
+        if let Some(odd) = odd {
+            self.record(self.first_enforcing(), Action::Normalised, odd.to_string());
+        }
+        self.record_unplaced(unplaced);
     }
 
     /// Closes the stream for an error in the input of a stage.

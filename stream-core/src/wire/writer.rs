@@ -183,6 +183,10 @@ impl<G: Grammar> Writer for FormatWriter<G> {
         }
     }
 
+    fn flush(&mut self, out: &mut Vec<Bytes>) {
+        self.0.flush(out);
+    }
+
     fn keep_alive(&self) -> Bytes {
         Bytes::from_static(self.0.keep_alive().as_bytes())
     }

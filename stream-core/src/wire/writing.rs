@@ -102,6 +102,9 @@ pub trait Writer: fmt::Debug + Send {
     /// is written if the terminal marker or an error was written before.
     fn end(&mut self, ending: &Ending, out: &mut Vec<Bytes>);
 
+    /// Writes the frames that still wait to be written ([`held`](Self::held)), at the end of a response that needs no ending.
+    fn flush(&mut self, _out: &mut Vec<Bytes>) {}
+
     /// A keep-alive that this API's clients accept at this point (rule 23).
     fn keep_alive(&self) -> Bytes;
 
@@ -151,7 +154,7 @@ pub trait Writer: fmt::Debug + Send {
     fn set_apart(&mut self, _call: BlockKey) {}
 
     /// The reason why the last frame was written anew although all of its parts were kept: the frame was not plain
-    /// (rule 28). The engine calls this method once after each frame.
+    /// (rule 28). The engine calls this method once after each frame, and at the end.
     fn normalised(&mut self) -> Option<Odd> {
         None
     }

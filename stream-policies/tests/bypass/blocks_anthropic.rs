@@ -200,6 +200,22 @@ fn what_never_started_starts_or_stays_back() {
     assert_eq!((ran.edits(), ran.out.as_str()), (vec![odd; 3], expected.as_str()));
 }
 
+/// Rule 28: text for the number of a thought that has stopped is a block of its own, and a record says so.
+#[test]
+fn text_for_the_number_of_a_stopped_thought_starts_another_block() {
+    let thought = open(0, r#"{"type":"thinking","thinking":"","signature":""}"#)
+        + &delta(0, r#"{"type":"thinking_delta","thinking":"hm"}"#)
+        + &delta(0, r#"{"type":"signature_delta","signature":"x"}"#)
+        + &stop(0);
+    let said = |index| delta(index, r#"{"type":"text_delta","text":"hi"}"#);
+    let body = start() + &thought + &said(0) + &end("end_turn");
+    let opened = open(1, r#"{"type":"text","text":""}"#);
+    let expected = start() + &thought + &opened + &said(1) + &end("end_turn");
+    let ran = run(ls_only, &body);
+    let odd = (Action::Normalised, "expected blocks that open once, in order, found another order");
+    assert_eq!((ran.edits(), ran.out.as_str()), (vec![odd], expected.as_str()));
+}
+
 /// Rule 28, an adapter's quirk: thinking in a text block is reasoning to those who read it.
 #[test]
 fn thinking_in_a_text_block_leaves_as_it_came() {

@@ -6,7 +6,7 @@ use stream_policies::judge::rules::{Condition, Otherwise, Rule, RulesSettings};
 use stream_policies::{Passthrough, ToolGate};
 
 use crate::kit::responses::{added, completed, created, done, unreadable};
-use crate::kit::{named, run, whole};
+use crate::kit::{gate, named, run, whole};
 
 /// Lets `ls` and `note` run.
 fn ls_only() -> ToolGate {
@@ -354,6 +354,34 @@ fn code_of_a_servers_tool_at_the_index_of_a_call_closes_the_stream() {
     for event in ["code_interpreter_call_code.delta", "mcp_call_arguments.delta"] {
         let code = format!(r#"{{"type":"response.{event}","item_id":"a","output_index":0,"delta":"rm"}}"#);
         let ran = run(ls_only, &(created() + &added(0, &call("a", "ls", "")) + &named(&[&code])));
+        assert_eq!((ran.out, ran.error), (created() + &unreadable(), Some(ErrorKind::Ambiguous)), "{event}");
+    }
+}
+
+/// An event that no client knows takes no number: what opens behind it does so as if it had not been there.
+#[test]
+fn an_unknown_event_before_an_item_leaves_as_it_came() {
+    let news = named(&[r#"{"type":"response.news","item_id":"a","output_index":0,"text":"soon"}"#]);
+    let a = call("a", "ls", "{}");
+    let body = created() + &news + &whole_call(0, "a", "ls", "{}") + &completed(&a);
+    let ran = run(gate, &body);
+    assert_eq!((ran.out, ran.error), (body, None));
+    // It cannot be of two items.
+    let body = created() + &whole_call(0, "a", "ls", "{}");
+    let other = news.replace(r#""output_index":0"#, r#""output_index":1"#);
+    let ran = run(gate, &(body.clone() + &other + &completed(&a)));
+    assert_eq!((ran.out, ran.error), (body + &unreadable(), Some(ErrorKind::Ambiguous)));
+}
+
+/// Some clients would give them to another call.
+#[test]
+fn arguments_for_a_tool_of_the_provider_whose_item_never_opened_close_the_stream() {
+    for event in ["mcp_call_arguments.delta", "code_interpreter_call_code.delta", "web_search_call.searching"]
+    {
+        let event = named(&[&format!(
+            r#"{{"type":"response.{event}","item_id":"a","output_index":0,"delta":"rm"}}"#
+        )]);
+        let ran = run(ls_only, &(created() + &event + &completed("")));
         assert_eq!((ran.out, ran.error), (created() + &unreadable(), Some(ErrorKind::Ambiguous)), "{event}");
     }
 }

@@ -209,9 +209,8 @@ impl MessagesWriter {
 
     /// Starts the text block of a delta whose start is missing. Any other delta is meaningless without its start.
     fn start_unopened(&mut self, item: u32, part: &Part, out: &mut Vec<Bytes>) {
-        let DeltaKind::Text { channel, .. } = part.delta.kind else {
-            return self.state.mark(Some(Odd::Order));
-        };
+        self.state.mark(Some(Odd::Order));
+        let DeltaKind::Text { channel, .. } = part.delta.kind else { return };
         let (kind, block) = match channel {
             Channel::Reasoning => (BlockKind::Thinking, templates::thinking_block("{}", "")),
             Channel::Content | Channel::Refusal => (BlockKind::Text, templates::text_block("")),

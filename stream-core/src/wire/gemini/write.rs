@@ -8,7 +8,7 @@ use super::calls::CallTrail;
 use super::grammar::{RESPONSE, is_foreign, is_part, number};
 use super::rebuild::{Came, Closing, inserted, patch, rebuild};
 use super::templates::{self, Draft, draft};
-use crate::delta::{Channel, Text};
+use crate::delta::{Channel, DeltaKind, Text};
 use crate::json::{self, Object};
 use crate::sse::Frame;
 use crate::wire::document::{self, Of, Spans, Value};
@@ -56,7 +56,10 @@ impl GeminiWriter {
         if ends && self.state.turns.leaves_alone(parts) {
             return self.raw(None, parts, into);
         }
-        let came = came.filter(|_| !parts.iter().any(|part| is_foreign(&part.delta)));
+        // Clients read nothing beside an error: what is inserted stands before it.
+        let fails = ends && parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Error(_)));
+        let stays = fails && parts.iter().all(|part| matches!(part.fate, Fate::Kept | Fate::Inserted));
+        let came = came.filter(|_| !stays && !parts.iter().any(|part| is_foreign(&part.delta)));
         if ends
             && let Some(came) = came
             && let Some(patched) = patch(&mut self.state.turns, came, parts)

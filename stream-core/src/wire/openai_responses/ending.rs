@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::item::SUMMARY;
 use super::write::{ListedItem, ResponsesWriter};
 use super::{rebuild, templates};
-use crate::delta::{Channel, DeltaKind};
+use crate::delta::{Channel, DeltaKind, Slot};
 use crate::few::Few;
 use crate::json;
 use crate::wire::writer::Grammar as _;
@@ -41,11 +41,8 @@ impl OpenItem {
             DeltaKind::Call(call) if call.starts => {
                 Self::of(open, data);
             }
-            // An event that nobody knows may have a number, and opens no item.
-            DeltaKind::Opaque { .. } if open.is_none() => {
-                if let Some(document) = member(data, &["item"]) {
-                    Self::of(open, data).document = Some(document);
-                }
+            DeltaKind::Opaque { .. } if open.is_none() && number != Slot::ITEM => {
+                Self::of(open, data).document = member(data, &["item"]);
             }
             DeltaKind::Start { channel } => {
                 Self::of(open, data).part(number, *channel);

@@ -62,6 +62,8 @@ impl Items {
                 self.open(item, Role::of_channel(*channel), part.key, leaves);
             }
             DeltaKind::Call(call) => self.note_call(item, call, part),
+            // An unknown event opens no item.
+            DeltaKind::Opaque { .. } if number == Slot::ITEM => {}
             DeltaKind::Opaque { .. } => self.note_opaque(item, number, part.key, leaves),
             DeltaKind::Start { channel } | DeltaKind::Text { channel, .. } => {
                 self.entry(item, Role::of_channel(*channel), part, leaves).open_part(number, leaves);

@@ -233,19 +233,29 @@ impl ResponseOrder {
 
     /// Records an event of one of the API's own tools, or an unknown event.
     fn of_tool(&mut self, name: &str, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
-        let index = self.speaks_of(event)?;
-        let known = self.known(index);
         let role = Role::of_event(name);
+        if !matches!(role, Role::Call(_) | Role::Server) {
+            return self.of_nothing(event);
+        }
+        let index = self.speaks_of(event)?;
+        let Some(known) = self.items.get_mut(index) else {
+            return Err(DecodeError::ambiguous("an item before the events of its tool", "no item"));
+        };
         // Some clients assign the code or the arguments of a server's tool to the call at the same index.
-        if matches!(role, Role::Call(_) | Role::Server)
-            && known.kind.as_deref().is_some_and(|kind| !name.starts_with(kind))
-        {
+        if known.kind.as_deref().is_some_and(|kind| !name.starts_with(kind)) {
             return Err(other_type());
         }
         if matches!(role, Role::Call(_)) {
             known.action.get_or_insert_default().writes(name, event)?;
         }
         Ok(None)
+    }
+
+    /// Records an unknown event, which opens no item: to all clients, its number and its id are free.
+    fn of_nothing(&self, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
+        let Some(index) = event.output_index else { return Err(no_index()) };
+        let owner = grammar::id_text(event.get("item_id")).and_then(|id| self.ids.owner(&id));
+        if owner.is_some_and(|owner| owner != index) { Err(other_id()) } else { Ok(None) }
     }
 
     /// The item of an event, by its index; its id has to belong to the same item.
@@ -291,9 +301,7 @@ impl ResponseOrder {
     fn claim<I: AsRef<str>>(&mut self, id: Option<I>, index: u32) -> Result<(), DecodeError> {
         let Some(id) = id else { return Ok(()) };
         match self.ids.owner(id.as_ref()) {
-            Some(owner) if owner != index => {
-                Err(DecodeError::ambiguous("one id for each item", "the id of another item"))
-            }
+            Some(owner) if owner != index => Err(other_id()),
             Some(_) => Ok(()),
             None => {
                 let id = id.as_ref();
@@ -352,6 +360,10 @@ fn kind_of(part: Value<'_>) -> Result<Cow<'_, str>, DecodeError> {
 
 fn no_index() -> DecodeError {
     DecodeError::ambiguous("the `output_index` of an item", "none")
+}
+
+fn other_id() -> DecodeError {
+    DecodeError::ambiguous("one id for each item", "the id of another item")
 }
 
 fn other_type() -> DecodeError {

@@ -17,14 +17,14 @@ use crate::wire::{DecodeError, Decoded, Odd, ping, quoted};
 /// Reads the data of one event.
 pub(super) fn event(line: Option<&str>, data: &[u8], into: &mut Decoded) -> Result<(), DecodeError> {
     let data = std::str::from_utf8(data).map_err(|error| DecodeError::new("an event", error.to_string()))?;
-    let json = data.trim_ascii();
-    if json == "[DONE]" {
+    if data.trim_ascii() == "[DONE]" {
         into.deltas.push(Delta::stream(DeltaKind::Meta));
         return Ok(());
     }
-    let expected = if json.starts_with('{') { "a Responses event" } else { "an event" };
+    let expected = if data.trim_ascii_start().starts_with('{') { "a Responses event" } else { "an event" };
     let mut spans = Spans::default();
-    spans.decode(json, Of::Object(&EVENT), expected).and_then(|document| {
+    // Of the blanks around it only those of JSON are no error, for clients as for the other formats.
+    spans.decode(data, Of::Object(&EVENT), expected).and_then(|document| {
         if document.is_object() {
             apis::one(into, document, &["choices", "candidates"], &[])?;
             return read(line, &Event::read(document)?, data.len(), into);
@@ -246,6 +246,11 @@ fn other(event: &Event<'_>, name: &str, len: usize) -> Delta {
         Role::Server => Runs::Server,
         _ if name.starts_with("audio.") => Runs::Server,
         _ => Runs::Unknown,
+    };
+    // An unknown event is of its item, if there is one, and of none of its parts.
+    let slot = match slot {
+        Slot::At { item, .. } if role != Role::Server => Slot::At { item, part: Slot::ITEM },
+        slot => slot,
     };
     Delta::new(0, slot, DeltaKind::Opaque { kind: name.into(), runs, bytes: len })
 }

@@ -1,6 +1,6 @@
 //! Chat: indices, ids, names and positions that do not name the same one call.
 
-use stream_core::{Action, ErrorKind, Odd, Request};
+use stream_core::{Action, ErrorKind, Odd, Request, policy_fn};
 use stream_policies::judge::rules::{Condition, Otherwise, Rule, RulesSettings};
 use stream_policies::{Rules, ToolGate};
 
@@ -263,4 +263,26 @@ fn an_empty_fragment_does_not_follow_a_call_that_left_under_another_index() {
         opens() + &call(1, "a", "note", "") + &more("1", "") + &more("1", r#"{"x":1}"#) + &end("tool_calls");
     let expected = opens() + &call(0, "a", "note", "") + &more("0", r#"{"x":1}"#) + &end("tool_calls");
     normalised(&run(no_rm, &body), &[Odd::Identity], &expected);
+}
+
+/// A call waits until the one before it is whole. Where the stream ends before that, it leaves all the same, with its record.
+#[test]
+fn a_call_that_waited_until_the_end_of_the_stream_leaves_with_a_record() {
+    let sends = || {
+        policy_fn(|chunk, _, ctx| {
+            ctx.send(chunk);
+            Ok(())
+        })
+    };
+    let open = opens() + &call(0, "a", "note", "");
+    let waits = call(0, "b", "note", "");
+    let left = open.clone() + &call(1, "b", "note", "");
+    let ran = run(sends, &(open.clone() + &waits));
+    normalised(&ran, &[Odd::Identity], &left);
+    let ran = run(sends, &(open + &waits + "data: {"));
+    normalised(
+        &ran,
+        &[Odd::Identity],
+        &(left + &UNREADABLE.replace("'s answer could not be read", " broke off")),
+    );
 }

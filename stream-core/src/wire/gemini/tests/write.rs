@@ -450,3 +450,12 @@ fn a_text_beside_an_error_has_no_single_meaning() {
     let error = Gemini.decode(&frame(&bytes), &mut Decoded::new()).unwrap_err();
     assert!(error.is_ambiguous());
 }
+
+/// Clients throw at an error, and read nothing beside it.
+#[test]
+fn text_inserted_at_an_error_stands_in_an_event_before_it() {
+    let error = event(r#"{"error":{"code":503,"message":"later"}}"#);
+    let made = event(r#"{"candidates":[{"content":{"parts":[{"text":"!"}],"role":"model"},"index":0}]}"#);
+    let run = Run::new().frame(&error, |parts| parts.insert(0, inserted_text("!")));
+    assert_eq!(run.written(), made + &error);
+}

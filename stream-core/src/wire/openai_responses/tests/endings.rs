@@ -77,8 +77,7 @@ fn an_event_that_nobody_knows_opens_no_item() {
     let unknown = r#"{"type":"response.news","sequence_number":5,"output_index":0}"#;
     let mut run = Run::new();
     run.push(&[CREATED, unknown], keep).end(Refuse);
-    // Its number is taken all the same.
-    let (told, why) = refusal(1, 1, 6);
+    let (told, why) = refusal(1, 0, 6);
     let refused = incomplete(12, &why, "null");
     assert_eq!(run.output(), [stream(&[CREATED, unknown]), told, stream(&[refused])].concat());
 }

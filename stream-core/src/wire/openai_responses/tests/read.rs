@@ -386,3 +386,14 @@ fn only_its_own_frames_are_sniffed() {
     assert!(OpenAiResponses.sniff_whole(br#"{"id":"r","object":"response"}"#));
     assert!(!OpenAiResponses.sniff_whole(br#"{"object":"chat.completion"}"#));
 }
+
+/// A form feed is a blank to some languages and none to JSON.
+#[test]
+fn of_the_blanks_around_an_event_only_those_of_json_are_blanks() {
+    let news = |before: &str, after: &str| format!("{before}{}{after}", r#"{"type":"news"}"#);
+    assert!(decode(&news(" \t", "\t ")).is_ok());
+    for odd in ["\u{c}", "\u{a0}"] {
+        assert!(decode(&news(odd, "")).is_err(), "before: {odd:?}");
+        assert!(decode(&news("", odd)).is_err(), "behind: {odd:?}");
+    }
+}
