@@ -385,3 +385,16 @@ fn arguments_for_a_tool_of_the_provider_whose_item_never_opened_close_the_stream
         assert_eq!((ran.out, ran.error), (created() + &unreadable(), Some(ErrorKind::Ambiguous)), "{event}");
     }
 }
+
+/// Rule 28: some clients take it for the first item, others fail; where text was inserted before, the first item is another.
+#[test]
+fn text_and_copies_of_no_item_close_the_stream() {
+    for event in [
+        r#"{"type":"response.output_text.delta","delta":"hi"}"#,
+        r#"{"type":"response.output_text.done","text":"hi"}"#,
+        r#"{"type":"response.function_call_arguments.done","arguments":"{}"}"#,
+    ] {
+        let ran = run(gate, &(created() + &named(&[event]) + &completed("")));
+        assert_eq!((ran.out, ran.error), (created() + &unreadable(), Some(ErrorKind::Ambiguous)), "{event}");
+    }
+}

@@ -36,7 +36,7 @@ pub fn edits(data: &[u8]) {
     };
     let whole = run(&mut std::iter::once(body));
     assert_eq!(run(&mut plan.cut(body)), whole, "cut as planned");
-    decodes(&whole, config);
+    decodes(&whole);
     if !whole.is_edited() {
         is_kept(body, &whole);
     }
@@ -94,9 +94,10 @@ fn edited(chunk: Chunk, state: &StreamState) -> Chunk {
     }
 }
 
-/// The bytes are a stream to whoever reads them as they came: a stream whose format is named has no frames of another.
-fn decodes(driven: &Driven, config: Config) {
-    let mut assembler = Assembler::with(config);
+/// The bytes are a stream to whoever reads them in the format that came, in which there are no frames of another.
+fn decodes(driven: &Driven) {
+    let format = wire::named(driven.format).expect("a format of that name");
+    let mut assembler = Assembler::with(Config::default().format(format));
     let read = assembler.push(&driven.bytes).and_then(|()| assembler.finish());
     if let Err(error) = read {
         panic!("{error}, in {:?}", String::from_utf8_lossy(&driven.bytes));

@@ -150,7 +150,12 @@ impl EventKind {
                 Err(DecodeError::new(format!("an event of type {other:?}"), "another type"))
             }
             // A bare error, and an error whose own type stands in place of the event's.
-            (None, _) if word.is_none() && event.get("error").is_some() => Ok(Some(Self::Error)),
+            (None, line) if word.is_none() && event.get("error").is_some() => match line {
+                Some(other) if other != Self::Error => {
+                    Err(DecodeError::new(format!("an event of type {other:?}"), "an error"))
+                }
+                _ => Ok(Some(Self::Error)),
+            },
             (None, Some(Self::Error)) => Ok(Some(Self::Error)),
             (None, kind) if word.is_none() => Ok(kind),
             (None, _) => Ok(None),

@@ -136,6 +136,8 @@ impl ResponseOrder {
                     false => Ok(None),
                 }
             }
+            Some(known) if known.subject != Subject::Speech => self.of_item(known, event),
+            // Speech, and events that nobody knows, may be of no item.
             _ if event.output_index.is_none() && event.get("item_id").is_none() => Ok(None),
             Some(known) => self.of_item(known, event),
             None => self.of_tool(name, event),

@@ -216,6 +216,12 @@ fn an_event_line_of_the_format_over_data_of_another_type_fails() {
             "expected an event of type MessageStop, found another type",
         );
     }
+    for (line, kind) in [("content_block_delta", "BlockDelta"), ("ping", "Ping")] {
+        fails(
+            &event(line, r#"{"error":{"type":"overloaded_error"}}"#),
+            &format!("expected an event of type {kind}, found an error"),
+        );
+    }
 }
 
 #[test]
