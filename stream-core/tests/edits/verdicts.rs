@@ -303,3 +303,20 @@ async fn what_a_judge_did_is_recorded() {
         }
     }
 }
+
+/// A verdict over a call that has left comes too late: nothing is dropped, and the finish still tells of a call.
+#[tokio::test]
+async fn a_verdict_over_a_call_that_has_left_changes_nothing() {
+    for (kind, mode) in everywhere() {
+        let input = body(kind, mode, &with_calls(Script::new(), &[0]));
+        let policy = hook(|chunk, state, ctx| {
+            ctx.send(chunk);
+            if let Some(block) = state.just_completed() {
+                ctx.settle(block.key(), Verdict::drop("too late"))?;
+            }
+            Ok(())
+        });
+        let run = run(builder(kind).policy(policy), mode, input.clone()).await;
+        assert_eq!(run.text(), String::from_utf8_lossy(&input), "{kind} {mode:?}");
+    }
+}

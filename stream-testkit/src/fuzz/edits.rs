@@ -108,7 +108,8 @@ fn decodes(driven: &Driven) {
 /// and an ending stands in its place (rules 9 and 11).
 fn is_kept(body: &[u8], driven: &Driven) {
     let sorted = |body: &[u8]| {
-        let mut frames: Vec<Vec<u8>> = frames(body).map(|frame| frame.raw().to_vec()).collect();
+        let mut frames: Vec<String> =
+            frames(body).map(|frame| frame.raw().escape_ascii().to_string()).collect();
         frames.sort();
         frames
     };
@@ -121,6 +122,6 @@ fn is_kept(body: &[u8], driven: &Driven) {
     let tail = tail.map_or(0, |frame| frame.raw().len());
     for frame in sorted(&body[..body.len() - tail]) {
         let at = left.iter().position(|other| *other == frame);
-        assert!(at.map(|at| left.remove(at)).is_some(), "{:?} has not left", String::from_utf8_lossy(&frame));
+        assert!(at.map(|at| left.remove(at)).is_some(), "{frame} has not left");
     }
 }

@@ -90,6 +90,11 @@ impl Account {
         self.payload > 0 || self.guests().is_some_and(|guests| guests.payload > 0)
     }
 
+    /// Returns whether a part of the block, or of a block written in it, is held or dropped.
+    pub(crate) fn is_short(&self) -> bool {
+        self.payload > self.kept || self.guests().is_some_and(|guests| guests.payload > guests.kept)
+    }
+
     /// Returns whether a part of the block, or of a block written in it, is written to the client.
     pub(crate) fn leaves(&self) -> bool {
         self.kept > 0 || self.guests().is_some_and(|guests| guests.kept > 0)

@@ -165,10 +165,10 @@ impl StageState {
                 self.speaks |= notice.is_some();
                 let notice = notice.map(Text::from);
                 self.settle(key, Settled::Drop { notice }, Some(reason), now);
-                // The verdict is also over deltas to come. A complete block without payload has nothing to drop.
+                // The verdict is also over deltas to come. A complete block that has left whole has nothing to drop.
                 let goes_on =
                     self.fold.state.block(key).is_some_and(|block| block.status() == BlockStatus::Open);
-                if goes_on || self.accounts.get(key).is_some_and(Account::has_payload) {
+                if goes_on || self.accounts.get(key).is_some_and(Account::is_short) {
                     self.accounts.lose(key);
                 }
             }

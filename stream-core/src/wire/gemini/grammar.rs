@@ -137,6 +137,11 @@ pub(super) fn is_part(delta: &Delta) -> bool {
     !holder.is_empty() && element != holder && !matches!(delta.kind, DeltaKind::Finish(_))
 }
 
+/// Whether a delta is an error.
+pub(super) fn is_error(delta: &Delta) -> bool {
+    matches!(delta.kind, DeltaKind::Error(_))
+}
+
 /// Whether a delta is a whole document of another format.
 pub(super) fn is_foreign(delta: &Delta) -> bool {
     let Site { element, holder, .. } = delta.site;

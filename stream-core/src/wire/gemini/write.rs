@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::calls::CallTrail;
-use super::grammar::{RESPONSE, is_foreign, is_part, number};
+use super::grammar::{RESPONSE, is_error, is_foreign, is_part, number};
 use super::rebuild::{Came, Closing, inserted, patch, rebuild};
 use super::templates::{self, Draft, draft};
-use crate::delta::{Channel, DeltaKind, Text};
+use crate::delta::{Channel, Text};
 use crate::json::{self, Object};
 use crate::sse::Frame;
 use crate::wire::document::{self, Of, Spans, Value};
@@ -56,10 +56,10 @@ impl GeminiWriter {
         if ends && self.state.turns.leaves_alone(parts) {
             return self.raw(None, parts, into);
         }
-        // Clients read nothing beside an error: what is inserted stands before it.
-        let fails = ends && parts.iter().any(|part| matches!(part.delta.kind, DeltaKind::Error(_)));
-        let stays = fails && parts.iter().all(|part| matches!(part.fate, Fate::Kept | Fate::Inserted));
-        let came = came.filter(|_| !stays && !parts.iter().any(|part| is_foreign(&part.delta)));
+        if ends && parts.iter().any(|part| is_error(&part.delta)) {
+            return self.error(came, parts, into);
+        }
+        let came = came.filter(|_| !parts.iter().any(|part| is_foreign(&part.delta)));
         if ends
             && let Some(came) = came
             && let Some(patched) = patch(&mut self.state.turns, came, parts)
@@ -90,6 +90,24 @@ impl GeminiWriter {
         }
         self.notices(&notices, into);
         into.push(response);
+    }
+
+    /// Writes an error, unless it was dropped. Clients read nothing beside it: what is inserted stands before.
+    fn error(&mut self, came: Option<Came<'_>>, parts: &[Part], into: &mut Vec<Response>) {
+        let (made, own): (Vec<Part>, Vec<Part>) =
+            parts.iter().cloned().partition(|part| part.fate == Fate::Inserted);
+        self.foreign(&made, into);
+        if !own.iter().any(|part| is_error(&part.delta) && part.fate != Fate::Dropped) {
+            own.iter().for_each(|part| drop(self.state.turns.book(part, part.fate)));
+        } else if own.iter().all(|part| part.fate == Fate::Kept) {
+            self.raw(None, &own, into);
+        } else if let Some(came) = came {
+            let mut spans = Spans::default();
+            let response = spans.read(came.text(), Of::Object(&RESPONSE)).ok();
+            let rebuilt = response
+                .and_then(|response| rebuild(&mut self.state.turns, came.data, response, &own, Closing::Own));
+            into.extend(rebuilt.map(Some));
+        }
     }
 
     /// Writes a document of another format: unchanged or not at all, with insertions in responses of their own.

@@ -73,8 +73,10 @@ impl Items {
             DeltaKind::Copy(copy) => {
                 let is_call = copy.name.is_some() && number == 0;
                 let role = if is_call { Role::Call(copy.flavor) } else { Role::Message };
-                // Another part of a message may still be kept.
-                self.entry(item, role, part, leaves || !is_call).open_part(number, leaves);
+                self.entry(item, role, part, leaves).open_part(number, leaves);
+                if leaves && !is_call {
+                    self.keep(item);
+                }
             }
             DeltaKind::Stop => return self.note_stop(item, number, leaves),
             _ => {}
@@ -187,6 +189,13 @@ impl Items {
         let is_whole = number == Slot::ITEM || !known.has_parts();
         known.open &= !(is_whole && leaves);
         is_whole.then_some(item)
+    }
+
+    /// Keeps an item that is known by copies alone, whose parts before this one were dropped.
+    fn keep(&mut self, item: u32) {
+        if let Some(known) = self.items.get_mut(item).filter(|item| !item.opened && item.index.is_none()) {
+            known.index = self.numbering.open(item.into(), true);
+        }
     }
 
     /// Opens an item, whatever item had the index before.

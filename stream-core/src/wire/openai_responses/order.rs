@@ -195,10 +195,10 @@ impl ResponseOrder {
         Ok(odd)
     }
 
-    /// Records an event of an item, open or never opened.
+    /// Records an event of an item.
     fn of_item(&mut self, event_type: &EventType, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
         let index = self.speaks_of(event)?;
-        let known = self.known(index);
+        let Some(known) = self.items.get_mut(index) else { return Err(no_item()) };
         // The fold refuses a copy that differs from an opaque block.
         let is_copy = |kind: &str| {
             matches!(event_type.act, Act::Restates | Act::Done)
@@ -241,7 +241,7 @@ impl ResponseOrder {
         }
         let index = self.speaks_of(event)?;
         let Some(known) = self.items.get_mut(index) else {
-            return Err(DecodeError::ambiguous("an item before the events of its tool", "no item"));
+            return Err(no_item());
         };
         // Some clients assign the code or the arguments of a server's tool to the call at the same index.
         if known.kind.as_deref().is_some_and(|kind| !name.starts_with(kind)) {
@@ -358,6 +358,10 @@ const OF_CALL: &str = "-call";
 /// The type of a part within its item.
 fn kind_of(part: Value<'_>) -> Result<Cow<'_, str>, DecodeError> {
     Ok(item::part_kind(part)?.unwrap_or(Cow::Borrowed("unknown")))
+}
+
+fn no_item() -> DecodeError {
+    DecodeError::ambiguous("an item before its events", "no item")
 }
 
 fn no_index() -> DecodeError {

@@ -457,5 +457,10 @@ fn text_inserted_at_an_error_stands_in_an_event_before_it() {
     let error = event(r#"{"error":{"code":503,"message":"later"}}"#);
     let made = event(r#"{"candidates":[{"content":{"parts":[{"text":"!"}],"role":"model"},"index":0}]}"#);
     let run = Run::new().frame(&error, |parts| parts.insert(0, inserted_text("!")));
-    assert_eq!(run.written(), made + &error);
+    assert_eq!(run.written(), made.clone() + &error);
+    let run = Run::new().frame(&error, |parts| {
+        parts[0].fate = Fate::Dropped;
+        parts.insert(0, inserted_text("!"));
+    });
+    assert_eq!(run.written(), made);
 }

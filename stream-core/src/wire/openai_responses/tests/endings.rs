@@ -194,3 +194,12 @@ fn the_keep_alive_is_a_comment_at_any_time() {
     run.push(&[CREATED], keep).push(&TEXT, keep);
     assert_eq!(run.writer.keep_alive(), ": keep-alive\n\n");
 }
+
+#[test]
+fn an_item_that_is_only_done_and_dropped_takes_no_number() {
+    let mut run = Run::new();
+    run.push(&[CREATED], keep).push(&[TEXT_DONE], |part| part.fate = Fate::Dropped).end(Refuse);
+    let (told, why) = refusal(1, 0, 8);
+    let refused = incomplete(14, &why, "null");
+    assert_eq!(run.output(), [stream(&[CREATED]), told, stream(&[refused])].concat());
+}
