@@ -108,7 +108,9 @@ impl Fold {
         if let Some(choice) = delta.choice {
             self.see_choice(choice)?;
         }
-        if self.state.terminal && delta.kind.speaks() {
+        // Of two ends some clients take the first, others the last.
+        let ends = matches!(delta.kind, DeltaKind::Finish(_));
+        if self.state.terminal && (ends || delta.kind.speaks()) {
             return Err(Error::new(
                 ErrorKind::AfterTerminal,
                 "expected no delta after the terminal marker, found one",

@@ -398,3 +398,11 @@ fn text_and_copies_of_no_item_close_the_stream() {
         assert_eq!((ran.out, ran.error), (created() + &unreadable(), Some(ErrorKind::Ambiguous)), "{event}");
     }
 }
+
+/// Rules 8 and 28: some clients stop at the first response that is complete, others take the last.
+#[test]
+fn a_response_that_ends_again_closes_the_stream() {
+    let body = created() + &whole_call(0, "a", "ls", "{}") + &completed(&call("a", "ls", "{}"));
+    let ran = run(gate, &(body.clone() + &completed("")));
+    assert_eq!((ran.out, ran.error), (body, Some(ErrorKind::AfterTerminal)));
+}
