@@ -31,6 +31,11 @@ impl WireNumbering {
         Self { dense, ..Self::default() }
     }
 
+    /// Lets the number of a thing from here on be no position.
+    pub(super) fn loosen(&mut self) {
+        self.dense = false;
+    }
+
     /// Records a thing with this number, and returns its number on the wire.
     pub(super) fn open(&mut self, number: u64, leaves: bool) -> Option<u64> {
         let is_new = insert(&mut self.came, number);

@@ -166,6 +166,9 @@ impl Items {
         if !call.starts && self.items.get(item).is_some() {
             return;
         }
+        if !call.starts {
+            self.numbering.loosen();
+        }
         let opened = self.open(item, Role::Call(call.flavor), part.key, part.fate != Fate::Dropped);
         if part.fate == Fate::Edited {
             opened.replaced = Some(Box::new(call.clone()));
@@ -204,10 +207,12 @@ impl Items {
         self.items.insert(item, Item::new(role, key, index, true))
     }
 
-    /// The item with this index. A new item opens on the wire, unless the part is a copy.
+    /// The item with this index. A new item opens on the wire, unless the part is a copy. What the client knows by its number alone may
+    /// have any position: the rest of a stream may have been asked for.
     fn entry(&mut self, item: u32, role: Role, part: &Part, leaves: bool) -> &mut Item {
         let numbering = &mut self.numbering;
         self.items.or_insert_with(item, || {
+            numbering.loosen();
             let index = numbering.open(item.into(), leaves);
             let opens = !matches!(part.delta.kind, DeltaKind::Copy(_));
             Item::new(role, part.key, index, opens)

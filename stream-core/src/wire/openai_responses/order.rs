@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::action::ToolAction;
 use super::grammar::{self, Event};
-use super::item::{self, ItemReader, SUMMARY};
+use super::item::{self, ItemReader, PartBody, SUMMARY};
 use super::kinds::{Act, EventType, ItemType, PartType, Role, Subject};
 use crate::delta::{Slot, Text};
 use crate::few::Few;
@@ -195,10 +195,16 @@ impl ResponseOrder {
         Ok(odd)
     }
 
-    /// Records an event of an item.
+    /// Records an event of an item: open, or never opened where the rest of a stream is asked for.
     fn of_item(&mut self, event_type: &EventType, event: &Event<'_>) -> Result<Option<Odd>, DecodeError> {
         let index = self.speaks_of(event)?;
-        let Some(known) = self.items.get_mut(index) else { return Err(no_item()) };
+        if self.items.get(index).is_none()
+            && let Some(part) = event.get("part")
+            && matches!(item::part_body(part)?, PartBody::Opaque(..))
+        {
+            return Err(no_item());
+        }
+        let known = self.known(index);
         // The fold refuses a copy that differs from an opaque block.
         let is_copy = |kind: &str| {
             matches!(event_type.act, Act::Restates | Act::Done)

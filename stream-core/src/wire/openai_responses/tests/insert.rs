@@ -163,3 +163,14 @@ fn a_terminal_event_that_lists_no_items_goes_on_doing_so() {
     expected.push(completed(9, ""));
     assert_eq!(run.output(), stream(&expected));
 }
+
+/// Where the rest of a stream is asked for, its items have opened before.
+#[test]
+fn text_inserted_behind_an_item_that_opened_earlier_takes_the_next_index() {
+    let said = r#"{"type":"response.output_text.delta","sequence_number":9,"item_id":"msg_1","output_index":3,"content_index":0,"delta":"hi"}"#;
+    let mut run = Run::judged();
+    run.push(&[said], keep).insert(vec![text("note")]);
+    let mut expected = strings(&[said]);
+    expected.extend(spoken(1, "note", 4, 10));
+    assert_eq!(run.output(), stream(&expected));
+}

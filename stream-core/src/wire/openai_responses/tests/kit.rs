@@ -65,6 +65,12 @@ impl Run {
         Self { writer: OpenAiResponses.writer(&WriterOptions::default()), out: Vec::new() }
     }
 
+    /// A writer for a stream that is judged (rule 28).
+    pub(super) fn judged() -> Self {
+        let options = WriterOptions { normalise: true, ..WriterOptions::default() };
+        Self { writer: OpenAiResponses.writer(&options), out: Vec::new() }
+    }
+
     /// Writes events, their parts changed by `decide`.
     pub(super) fn push<S: AsRef<str>>(
         &mut self,
