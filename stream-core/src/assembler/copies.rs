@@ -15,8 +15,11 @@ pub(crate) fn check(
     let key = block.key();
     let is_of_kind = match block {
         StreamBlock::ToolCall(_) => true,
-        // An opaque block has its kind in place of a name, and no text.
-        StreamBlock::Opaque(known) => copy.name.as_ref().is_some_and(|kind| *kind == known.kind),
+        // An opaque block has its kind in place of a name, and no text. The name of a function may be the same word.
+        StreamBlock::Opaque(known) => {
+            let is_kind = copy.name.as_ref().is_some_and(|kind| *kind == known.kind);
+            is_kind && copy.flavor == CallFlavor::Builtin
+        }
         _ => copy.name.is_none(),
     };
     if !is_of_kind {
