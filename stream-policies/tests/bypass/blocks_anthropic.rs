@@ -294,3 +294,17 @@ fn a_block_that_starts_within_the_input_of_a_call_leaves_behind_the_call() {
         assert_eq!(ran.error, None);
     }
 }
+
+/// Rule 28: litellm assigns the input of any block to the call that started last.
+#[test]
+fn input_of_a_block_that_is_no_call_within_a_call_closes_the_stream() {
+    let body = start()
+        + &tool(0, "t1", "note")
+        + &open(1, r#"{"type":"news"}"#)
+        + &input(1, r#"{"a":1}"#)
+        + &stop(1)
+        + &stop(0)
+        + &end("tool_use");
+    let ran = run(ls_only, &body);
+    assert_eq!((ran.out, ran.error), (start() + &unreadable(), Some(ErrorKind::Ambiguous)));
+}

@@ -207,20 +207,21 @@ impl MessageOrder {
             }
             block.input.read(arguments);
         }
+        let is_call = block.kind == OrderKind::Call;
         if let Some(lane) = block.lane {
-            return Ok((None, Due::In(lane)));
+            // The block waits for a call, and is no other that could have the input.
+            return match said {
+                DeltaKind::Call(_) if !is_call => Err(more_of_another()),
+                _ => Ok((None, Due::In(lane))),
+            };
         }
         let is_late = says && !block.open && block.opaque;
         // Some clients assign input of a block that is no call to the call that started last.
-        let is_input =
-            matches!(said, DeltaKind::Call(_)) && (block.kind == OrderKind::Call || self.last.is_some());
+        let is_input = matches!(said, DeltaKind::Call(_)) && (is_call || self.last.is_some());
         // A text block may have taken the number of the call.
         let is_others = self.last != Some(item) || block.kind == OrderKind::Text;
         if is_late || (is_input && is_others) {
-            return Err(DecodeError::ambiguous(
-                "input of the call that started last",
-                "more of another block",
-            ));
+            return Err(more_of_another());
         }
         Ok((None, Due::Now))
     }
@@ -296,6 +297,10 @@ fn started(delta: &Delta) -> Option<(OrderKind, bool)> {
         }
         _ => None,
     }
+}
+
+fn more_of_another() -> DecodeError {
+    DecodeError::ambiguous("input of the call that started last", "more of another block")
 }
 
 fn two_blocks() -> DecodeError {
