@@ -57,7 +57,7 @@ mod endpoint;
 mod executor;
 mod gemini;
 #[cfg(any(doc, doctest))]
-#[doc = include_str!("../../../docs/tool-loop.md")]
+#[doc = include_str!("../../docs/tool-loop.md")]
 pub mod guide {}
 mod join;
 mod json;
