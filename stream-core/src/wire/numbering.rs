@@ -31,7 +31,7 @@ impl WireNumbering {
         Self { dense, ..Self::default() }
     }
 
-    /// Lets the number of a thing from here on be no position.
+    /// Ends the numbering by position: a number is shifted from here on.
     pub(super) fn loosen(&mut self) {
         self.dense = false;
     }

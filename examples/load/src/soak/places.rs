@@ -86,8 +86,10 @@ async fn occupy(shared: Arc<Shared>, place: usize) -> Counts {
     let Places { streams, end, pace, longest, right, .. } = &shared.places;
     let mut counts = Counts::default();
     sleep(pace.mul_f64(place as f64 / *streams as f64)).await;
-    let mut turns = 0..;
-    while let Some(turn) = turns.next().filter(|_| Instant::now() < *end) {
+    for turn in 0.. {
+        if Instant::now() >= *end {
+            break;
+        }
         let number = case_of(place, turn, right.len());
         let outcome = match timeout(*longest, stream(&shared, number)).await {
             Ok(outcome) => outcome.map_err(|error| error.to_string()),

@@ -209,7 +209,7 @@ impl MessageOrder {
         }
         let is_call = block.kind == OrderKind::Call;
         if let Some(lane) = block.lane {
-            // The block waits for a call, and is no other that could have the input.
+            // The block waits for the end of a call, to which some clients would assign its input.
             return match said {
                 DeltaKind::Call(_) if !is_call => Err(more_of_another()),
                 _ => Ok((None, Due::In(lane))),

@@ -141,6 +141,7 @@ impl EventKind {
     fn of(event: Value<'_>, word: Option<&str>, line: Option<&str>) -> Result<Option<Self>, DecodeError> {
         let by_type = word.and_then(Self::named);
         let by_line = line.and_then(Self::named);
+        let is_bare_error = word.is_none() && event.get("error").is_some();
         match (by_type, by_line) {
             (Some(kind), Some(other)) if kind != other => {
                 Err(DecodeError::new(format!("an event of type {other:?}"), format!("{kind:?}")))
@@ -150,12 +151,10 @@ impl EventKind {
                 Err(DecodeError::new(format!("an event of type {other:?}"), "another type"))
             }
             // A bare error, and an error whose own type stands in place of the event's.
-            (None, line) if word.is_none() && event.get("error").is_some() => match line {
-                Some(other) if other != Self::Error => {
-                    Err(DecodeError::new(format!("an event of type {other:?}"), "an error"))
-                }
-                _ => Ok(Some(Self::Error)),
-            },
+            (None, Some(other)) if is_bare_error && other != Self::Error => {
+                Err(DecodeError::new(format!("an event of type {other:?}"), "an error"))
+            }
+            (None, _) if is_bare_error => Ok(Some(Self::Error)),
             (None, Some(Self::Error)) => Ok(Some(Self::Error)),
             (None, kind) if word.is_none() => Ok(kind),
             (None, _) => Ok(None),

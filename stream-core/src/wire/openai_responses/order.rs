@@ -136,9 +136,12 @@ impl ResponseOrder {
                     false => Ok(None),
                 }
             }
-            Some(known) if known.subject != Subject::Speech => self.of_item(known, event),
             // Speech, and events that nobody knows, may be of no item.
-            _ if event.output_index.is_none() && event.get("item_id").is_none() => Ok(None),
+            Some(EventType { subject: Subject::Speech, .. }) | None
+                if event.output_index.is_none() && event.get("item_id").is_none() =>
+            {
+                Ok(None)
+            }
             Some(known) => self.of_item(known, event),
             None => self.of_tool(name, event),
         }
@@ -246,9 +249,7 @@ impl ResponseOrder {
             return self.of_nothing(event);
         }
         let index = self.speaks_of(event)?;
-        let Some(known) = self.items.get_mut(index) else {
-            return Err(no_item());
-        };
+        let Some(known) = self.items.get_mut(index) else { return Err(no_item()) };
         // Some clients assign the code or the arguments of a server's tool to the call at the same index.
         if known.kind.as_deref().is_some_and(|kind| !name.starts_with(kind)) {
             return Err(other_type());

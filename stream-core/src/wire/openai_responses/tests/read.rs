@@ -391,9 +391,15 @@ fn only_its_own_frames_are_sniffed() {
 #[test]
 fn of_the_blanks_around_an_event_only_those_of_json_are_blanks() {
     let news = |before: &str, after: &str| format!("{before}{}{after}", r#"{"type":"news"}"#);
-    assert!(decode(&news(" \t", "\t ")).is_ok());
-    for odd in ["\u{c}", "\u{a0}"] {
-        assert!(decode(&news(odd, "")).is_err(), "before: {odd:?}");
-        assert!(decode(&news("", odd)).is_err(), "behind: {odd:?}");
+    let plain = news(" \t", "\t ");
+    let opaque = DeltaKind::Opaque { kind: "news".into(), runs: Runs::Unknown, bytes: plain.len() };
+    assert_eq!(decode(&plain).unwrap(), [Delta::new(0, Slot::None, opaque)]);
+    for (before, behind, error) in [
+        ("\u{c}", "", "expected a Responses event, found expected value at line 1 column 1"),
+        ("\u{a0}", "", "expected an event, found expected value at line 1 column 1"),
+        ("", "\u{c}", "expected a Responses event, found trailing characters at line 1 column 16"),
+        ("", "\u{a0}", "expected a Responses event, found trailing characters at line 1 column 16"),
+    ] {
+        assert_eq!(decode(&news(before, behind)).unwrap_err().to_string(), error);
     }
 }
